@@ -1,0 +1,60 @@
+/*
+ * What a bystander can say of the AVTP streams on a link, from packets and arrival stamps alone.
+ *
+ * Pure, constant memory per stream, the same live and from a capture.
+ */
+#ifndef TT_AUDIO_OBSERVER_H
+#define TT_AUDIO_OBSERVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "audio/aaf.h"
+#include "audio/avtp.h"
+#include "audio/crf.h"
+#include "audio/eth.h"
+#include "base/hist.h"
+
+/* One stream: stream ID, source, destination and subtype together (two talkers with one ID are two rows). */
+struct tt_observed {
+    struct tt_avtp avtp; /* of the latest PDU */
+    struct tt_eth eth;
+    struct tt_aaf aaf;   /* AAF only: of the latest valid PDU; its payload is NULL */
+    struct tt_crf crf;   /* CRF only; its timestamps are NULL */
+    bool known;          /* aaf or crf is filled */
+    uint64_t pdus;
+    uint64_t lost;       /* missing in the sequence and not come later */
+    uint64_t duplicated;
+    uint64_t reordered;
+    uint64_t refused[TT_AAF_REASONS]; /* AAF: by reason */
+    uint64_t frames_changed; /* PDUs whose shape (format, rate, channels, frames) differs from the one before */
+    int64_t first_ns;
+    int64_t last_ns;
+    uint64_t window[4];  /* which of the last 256 sequence numbers were seen */
+    uint8_t highest;     /* sequence number of the window's newest */
+    struct tt_hist interval;
+};
+
+struct tt_observer {
+    struct tt_observed **streams; /* in order of appearance */
+    size_t count;
+    size_t capacity;
+    uint64_t packets;       /* of any kind */
+    uint64_t not_avtp;
+    uint64_t malformed;     /* AVTP EtherType, but no AVTPDU */
+    uint64_t beyond;        /* of streams beyond `capacity` */
+    uint64_t by_subtype[256];
+};
+
+/* Up to `capacity` streams, each allocated when it first appears. 0 or -ENOMEM. */
+int tt_observer_init(struct tt_observer *observer, size_t capacity);
+void tt_observer_done(struct tt_observer *observer);
+
+/* One Ethernet frame, tag in-line, with its arrival time in any steady scale of ns. `bytes` is what was
+ * captured, `wire_bytes` the frame's length on the wire (a snap length may have cut it: lengths are then checked
+ * against wire_bytes and the payload is not read). */
+void tt_observer_packet(struct tt_observer *observer, const uint8_t *frame, size_t bytes,
+                        size_t wire_bytes, int64_t arrival_ns);
+
+#endif

@@ -1,0 +1,54 @@
+/*
+ * A distribution of signed int64_t values in constant memory: exact count, minimum, maximum, mean and
+ * population standard deviation, and a log-linear (HDR) histogram for percentiles within 0.1 %.
+ *
+ * Invariants: no value is ever dropped (one outside the buckets lands in the outermost bucket and
+ * still counts in n, min, max, mean and stdev); recording is bounded and allocates nothing; two
+ * histograms merge into what recording both would have given.
+ *
+ * Buckets: 2^10 linear steps per power of two, up to TT_HIST_MAX on both sides of zero.
+ */
+#ifndef TT_BASE_HIST_H
+#define TT_BASE_HIST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+
+#define TT_HIST_STEP_BITS 10
+#define TT_HIST_TOP_BITS 34 /* values up to 2^34 ns = 17 s have buckets of their own */
+#define TT_HIST_BUCKETS ((TT_HIST_TOP_BITS - TT_HIST_STEP_BITS + 1) << TT_HIST_STEP_BITS)
+
+struct tt_hist {
+    uint64_t n;
+    int64_t min;
+    int64_t max;
+    int64_t first;      /* moments are kept about the first value */
+    int64_t sum;        /* of value - first */
+    uint64_t square_lo; /* of (value - first)^2, 128 bits */
+    uint64_t square_hi;
+    uint32_t positive[TT_HIST_BUCKETS]; /* value >= 0 */
+    uint32_t negative[TT_HIST_BUCKETS]; /* value < 0, by magnitude */
+};
+
+struct tt_summary {
+    uint64_t n; /* 0: all other fields are meaningless and printed as unknown */
+    int64_t min;
+    int64_t max;
+    double mean;
+    double stdev; /* population */
+    int64_t p50;  /* nearest rank: the ceil(p n)-th smallest */
+    int64_t p99;
+    int64_t p999;
+};
+
+void tt_hist_init(struct tt_hist *h);
+/* Any value. */
+TT_RT void tt_hist_record(struct tt_hist *h, int64_t value);
+void tt_hist_merge(struct tt_hist *into, const struct tt_hist *from);
+/* Nearest rank; per_mille 1 … 1000; h->n must not be 0. Clamped to [min, max]. */
+int64_t tt_hist_percentile(const struct tt_hist *h, unsigned per_mille);
+void tt_hist_summarize(const struct tt_hist *h, struct tt_summary *ret_summary);
+
+#endif

@@ -1,0 +1,41 @@
+/*
+ * The clock seam: the system's clocks, or a scripted one in tests (clock_script).
+ */
+#ifndef TT_OS_CLOCK_H
+#define TT_OS_CLOCK_H
+
+#include <stdint.h>
+
+#include "base/timebase.h"
+
+struct tt_clock;
+
+struct tt_clock_ops {
+    /* Reads CLOCK_MONOTONIC, CLOCK_TAI, CLOCK_MONOTONIC. */
+    void (*read)(struct tt_clock *clock, struct tt_clock_reading *ret_reading);
+    /* Returns at or after mono_ns (at once where that is past), or earlier after a signal. */
+    void (*sleep_until)(struct tt_clock *clock, int64_t mono_ns);
+};
+
+struct tt_clock {
+    const struct tt_clock_ops *ops;
+};
+
+/* The system's; no state, shared by all threads. */
+struct tt_clock *tt_clock_system(void);
+
+/* The kernel's TAI - UTC in whole seconds; 0 means that nobody set it. 0 or -errno. */
+int tt_clock_tai_offset(int *ret_seconds);
+
+/* A clock that only moves when it is told to: sleep_until sets it. */
+struct tt_clock_script {
+    struct tt_clock clock;
+    int64_t mono_ns;
+    int64_t tai_minus_mono_ns; /* change it to step TAI */
+    int64_t wake_late_ns;      /* how late the next sleep wakes; the test changes it at will */
+};
+
+void tt_clock_script_init(struct tt_clock_script *script, int64_t mono_ns,
+                          int64_t tai_minus_mono_ns);
+
+#endif

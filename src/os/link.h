@@ -1,0 +1,66 @@
+/*
+ * The link seam: packets of one Ethernet interface, out with launch times, in with arrival stamps.
+ * Two implementations: link_packet (AF_PACKET) and link_loop (in memory, scripted).
+ *
+ * All times are TAI. A link is used by one thread at a time. Calls never block.
+ */
+#ifndef TT_OS_LINK_H
+#define TT_OS_LINK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+
+#define TT_LINK_BATCH 64 /* packets per call, at most */
+
+struct tt_link_packet {
+    uint8_t *data;      /* the Ethernet frame; tags in-line when sent */
+    size_t bytes;       /* send: its length. receive: capacity, then the length on the wire */
+    int64_t time_tai_ns; /* send: launch time where the link keeps them. receive: arrival */
+    bool kernel_stamped; /* receive: the kernel's stamp; false: ours, taken on reading */
+    int vlan_id;        /* receive: of the tag that the kernel took off; -1: none */
+    int pcp;
+};
+
+/* What became of packets after they were handed over (the socket's error queue). */
+struct tt_link_errors {
+    uint64_t launch_missed;  /* dropped: its launch time passed before it could be sent */
+    uint64_t launch_invalid; /* refused: past already, or the wrong clock */
+    uint64_t other;
+    int64_t last_launch_tai_ns; /* launch time of the last one of these */
+};
+
+struct tt_link;
+
+struct tt_link_ops {
+    /* Sends up to n <= TT_LINK_BATCH packets in order; returns how many the kernel took, or -errno where
+     * it took none. */
+    int (*send)(struct tt_link *link, const struct tt_link_packet *packets, int n);
+    /* Takes up to n <= TT_LINK_BATCH packets that are there; 0: none; -errno. */
+    int (*receive)(struct tt_link *link, struct tt_link_packet *packets, int n);
+    /* Adds what the error queue holds to *errors. */
+    void (*collect_errors)(struct tt_link *link, struct tt_link_errors *errors);
+    /* Packets lost before they could be read (socket buffer full), since the last call. */
+    uint64_t (*receive_drops)(struct tt_link *link);
+    void (*close)(struct tt_link *link);
+};
+
+struct tt_link {
+    const struct tt_link_ops *ops;
+    uint8_t mac[6];
+    unsigned mtu_bytes;
+    int64_t speed_mbps; /* 0: unknown */
+    bool keeps_launch_times; /* the kernel or the hardware releases packets at their time */
+};
+
+/* Closes and frees; NULL is fine. */
+static inline void tt_link_close(struct tt_link *link)
+{
+    if (link) {
+        link->ops->close(link);
+    }
+}
+
+#endif

@@ -1,0 +1,25 @@
+/*
+ * The engine's thread: real-time priority where the system grants it, all signals blocked.
+ */
+#ifndef TT_OS_THREAD_H
+#define TT_OS_THREAD_H
+
+#include <stdbool.h>
+#include <pthread.h>
+
+#define TT_THREAD_PRIORITY 70 /* SCHED_FIFO */
+
+struct tt_thread {
+    pthread_t thread;
+    int pid;       /* of the process that started it: a forked child must not join */
+    bool running;
+    bool realtime; /* SCHED_FIFO was granted */
+};
+
+/* Starts `run(context)`. Asks for SCHED_FIFO; goes on without when refused (see `realtime`) and then asks
+ * for the smallest timer slack. 0 or -errno. */
+int tt_thread_start(struct tt_thread *thread, void (*run)(void *context), void *context);
+/* Joins; nothing where it does not run, or in a forked child. The caller has told run() to return. */
+void tt_thread_join(struct tt_thread *thread);
+
+#endif

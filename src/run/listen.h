@@ -1,0 +1,67 @@
+/*
+ * The listener engine: takes packets from a link and runs a capture device in the talker's media time.
+ *
+ * As talk.h: tt_listen_step is the loop body, in virtual time or in a thread of its own. It wakes by the clock
+ * alone; arrival stamps are the kernel's, so reading late loses nothing.
+ */
+#ifndef TT_RUN_LISTEN_H
+#define TT_RUN_LISTEN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "audio/event.h"
+#include "audio/listener.h"
+#include "audio/pcm.h"
+#include "audio/stream_config.h"
+#include "os/clock.h"
+#include "os/link.h"
+#include "run/device.h"
+#include "run/note.h"
+
+struct tt_listen_counters {
+    struct tt_listener_counters stream;
+    uint64_t packets;        /* taken from the link */
+    uint64_t receive_drops;  /* lost in the socket's buffer */
+    uint64_t xruns;
+    uint64_t clock_steps;
+    int64_t drift_ppb; /* of the talker's media clock against TAI */
+    bool talker_present;
+};
+
+struct tt_listen_setup {
+    const struct tt_stream_config *config; /* complete */
+    struct tt_link *link;                  /* stays the caller's */
+    struct tt_clock *clock;
+    int64_t buffer_frames;
+    int64_t period_frames; /* the program's; sets how often the engine wakes */
+    int64_t horizon_ns;    /* how far ahead of its presentation a frame may arrive; 0: the default of 1 s */
+    size_t event_capacity;
+};
+
+struct tt_listen;
+
+int tt_listen_new(const struct tt_listen_setup *setup, struct tt_listen **ret_listen);
+void tt_listen_free(struct tt_listen *listen);
+
+struct tt_device *tt_listen_device(struct tt_listen *listen);
+
+/* Converts presented frames from device position `frame` into the program's memory and moves its
+ * position behind them. The caller keeps to what is available. */
+void tt_listen_read(struct tt_listen *listen, int64_t frame, enum tt_pcm_format format,
+                    const struct tt_pcm_area *areas, size_t frames);
+
+/* Starts (again) at the program's position. */
+int tt_listen_start(struct tt_listen *listen, bool thread);
+void tt_listen_stop(struct tt_listen *listen);
+
+TT_RT int64_t tt_listen_step(struct tt_listen *listen);
+
+void tt_listen_counters(struct tt_listen *listen, struct tt_listen_counters *ret_counters);
+/* After _stop only: arrival - presentation (negative: in time), and the events. */
+const struct tt_hist *tt_listen_lateness(const struct tt_listen *listen);
+const struct tt_event_log *tt_listen_log(const struct tt_listen *listen);
+unsigned tt_listen_notes(const struct tt_listen *listen);
+
+#endif
