@@ -232,7 +232,7 @@ static int watch_live(struct watch *watch)
     while (status == 0 && !tt_cli_interrupted() && now_mono_ns() < live_end(watch)) {
         tt_capture_wait(&watch->capture, WAIT_MS);
         status = take_packets(watch);
-        if (now_mono_ns() >= next_ns) {
+        if (now_mono_ns() >= next_ns && next_ns < live_end(watch)) {
             show_live(watch, false, NULL);
             next_ns += TT_NS_PER_S;
         }
