@@ -32,4 +32,9 @@ static inline uint64_t random_below(uint64_t *state, uint64_t limit)
     return random_next(state) % limit;
 }
 
+static inline size_t random_size(uint64_t *state, size_t limit)
+{
+    return (size_t)random_below(state, limit);
+}
+
 #endif

@@ -170,9 +170,9 @@ static void test_round_trips(void **state)
                 aaf.channels = channels[i / TT_AAF_RATES];
                 aaf.bit_depth = depth;
                 most = (1500 - TT_AAF_HEADER_BYTES) / ((size_t)aaf.channels * sample_bytes);
-                aaf.frames = most > 1 ? 1 + random_below(&seed, most) : 1;
+                aaf.frames = most > 1 ? 1 + random_size(&seed, most) : 1;
                 aaf.payload_bytes = aaf.frames * aaf.channels * sample_bytes;
-                round_trip(&aaf, random_below(&seed, 40));
+                round_trip(&aaf, random_size(&seed, 40));
             }
         }
     }
@@ -285,7 +285,7 @@ static void test_any_bytes(void **state)
 
     (void)state;
     for (unsigned i = 0; i < 100000; i++) {
-        size_t bytes = random_below(&seed, 120);
+        size_t bytes = random_size(&seed, 120);
         uint8_t *pdu = exact(bytes);
         unsigned damage = (unsigned)random_below(&seed, 8);
         struct tt_aaf aaf;
@@ -296,7 +296,7 @@ static void test_any_bytes(void **state)
         if (damage < 7) {
             memcpy(pdu, vectors[0].header, bytes < 24 ? bytes : 24);
             for (unsigned d = 0; d < damage && bytes > 0; d++)
-                pdu[random_below(&seed, bytes)] = (uint8_t)random_next(&seed);
+                pdu[random_size(&seed, bytes)] = (uint8_t)random_next(&seed);
         }
         reason = tt_aaf_parse(pdu, bytes, &aaf);
         assert_in_range(reason, 0, TT_AAF_REASONS - 1);

@@ -113,13 +113,13 @@ static void test_any_bytes(void **state)
 
     (void)state;
     for (unsigned i = 0; i < 100000; i++) {
-        size_t bytes = random_below(&seed, sizeof(flags) + 1);
+        size_t bytes = random_size(&seed, sizeof(flags) + 1);
         uint8_t *pdu = copy_of(flags, bytes);
         struct tt_crf crf;
         enum tt_crf_reason reason;
 
         for (uint64_t damage = random_below(&seed, 4); damage > 0 && bytes > 0; damage--)
-            pdu[random_below(&seed, bytes)] = (uint8_t)random_next(&seed);
+            pdu[random_size(&seed, bytes)] = (uint8_t)random_next(&seed);
         if (bytes > 17 && random_below(&seed, 2) != 0)
             tt_put_be16(pdu + 16, (uint16_t)random_below(&seed, 30));
         reason = tt_crf_parse(pdu, bytes, &crf);
