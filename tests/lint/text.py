@@ -14,7 +14,7 @@ OPENING = {".c": "/*", ".h": "/*", ".py": ("#", '"""'), ".sh": "#"}
 IGNORED = re.compile(r"(^|/)(\.git|build(-[^/]*)?|demo-out|fuzz-out|__pycache__)(/|$)")
 UNFINISHED = re.compile(r"\b(TO" r"DO|FIX" r"ME|X" r"XX)\b")
 # Somebody's folders, and the hosts that packages come from.
-MACHINE = re.compile(r"(?<![\w.])/(home|root|work)/|/tmp/wt\b"
+MACHINE = re.compile(r"(?<![\w.])/(home|root|work)/|/tmp/w" r"t\b"
                      r"|\b(deb|security|snapshot|ftp)\.debian\.org|\bregistry\.npmjs\.|\bpypi\.org"
                      r"|\bhttps?_proxy=", re.IGNORECASE)
 
