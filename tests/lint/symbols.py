@@ -23,7 +23,7 @@ COMPILER = re.compile(  # what the compiler itself puts in: stack protector, PIC
     r"|__(float|fix)(un)?s?[sdt][fi]([sdt][fi])?")
 HEAP = {"malloc", "calloc", "realloc", "free"}
 MATHS = set("""
-    floor ceil round trunc rint nearbyint lround llround lrint llrint fabs sqrt fma ldexp frexp
+    floor ceil round trunc rint nearbyint lround llround lrint llrint fabs sqrt fma fmin fmax ldexp frexp
 """.split())
 # Object file (without its suffix): what it may call besides. Each says so in its header.
 EXTRA = {
