@@ -7,14 +7,15 @@
  * What counts as lost, with a sequence number of 8 bits:
  * - A number that was skipped is lost; when it comes later it is reordered and no longer lost; when
  *   it was seen already it is duplicated.
- * - Half the range or more ahead is the same number as behind: the time since the newest PDU decides,
- *   whichever is nearer (AAF and CRF, whose PDU interval is known; otherwise it is behind).
+ * - Half the range or more ahead is the same number as behind: the time since the newest PDU
+ *   decides, whichever is nearer (AAF and CRF, whose PDU interval is known; else it is behind).
  * - After a silence of more than 128 PDU intervals the presentation times of an AAF stream say how
- *   often the sequence went round, where they advanced in step with it before: losses of 256 PDUs and
- *   more are found. Where they contradict the sequence then, the talker started anew: a restart, and
- *   nothing is booked as lost.
- * - Without such stamps `lost` is the least that the sequence allows: multiples of 256 go unseen, and
- *   a restart can look like up to 255 lost. Arrival alone never adds 256: a stalled link is no loss.
+ *   often the sequence went round, where they advanced in step with it before: losses of 256 PDUs
+ *   and more are found. Where they contradict the sequence then, the talker started anew: a
+ *   restart, and nothing is booked as lost.
+ * - Without such stamps `lost` is the least that the sequence allows: multiples of 256 go unseen,
+ *   and a restart can look like up to 255 lost. Arrival alone never adds 256: a stalled link is no
+ *   loss.
  */
 #ifndef TT_AUDIO_OBSERVER_H
 #define TT_AUDIO_OBSERVER_H
