@@ -304,12 +304,19 @@ static void run_until_recorded(struct sim *sim, struct tt_talk *talk, struct tt_
     record(sim, listen, capacity);
 }
 
+/* The first packet that was placed tells where the source's first frame is, or would be. */
 static void find_start(struct sim_result *r)
 {
-    r->start = -1;
-    for (size_t i = 0; i < r->event_count; i++) {
-        if (r->events[i].kind == TT_EVENT_RESYNC) {
-            r->start = r->events[i].frame;
+    const struct tt_event *placed = r->events;
+    const struct tt_event *end = r->events + r->event_count;
+
+    while (placed < end && placed->kind != TT_EVENT_RESYNC) {
+        placed++;
+    }
+    r->start = INT64_MIN;
+    for (size_t i = 0; placed < end && i < r->packet_count; i++) {
+        if (r->packets[i].arrival_tai_ns == placed->time_tai_ns) {
+            r->start = placed->frame - r->packets[i].frame;
             return;
         }
     }

@@ -63,7 +63,7 @@ struct sim_result {
     size_t frame_bytes;
     int64_t recorded;
     int64_t device_ns;  /* how long the recording device ran */
-    int64_t start;      /* position of source frame 0 in the recording; -1: never locked */
+    int64_t start;      /* position of source frame 0 in the recording; INT64_MIN: never placed */
     struct sim_packet *packets;
     size_t packet_count;
     size_t burst_max; /* most departures within one PDU interval */

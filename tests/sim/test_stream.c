@@ -31,8 +31,10 @@ static void fail_case(const struct sim_case *c, const char *what, int64_t where)
 /* Silence before, the whole source at one place, silence after. */
 static void check_exact(const struct sim_case *c, const struct sim_result *r)
 {
-    assert_true(r->start >= 0);
-    assert_true(r->start + c->frames <= r->recorded);
+    if (r->start == INT64_MIN) {
+        fail_case(c, "never placed", 0);
+    }
+    assert_true(r->start >= 0 && r->start + c->frames <= r->recorded);
     for (int64_t p = 0; p < r->recorded; p++) {
         int64_t f = p - r->start;
 
@@ -101,8 +103,10 @@ static void every_rate_and_format(void **state)
                 c.format = formats[f].wire;
                 c.program_format = formats[f].program[seed % (unsigned)formats[f].count];
                 c.channels = channels[ch];
-                c.frames_per_pdu =
-                    seed % 2 == 0 ? (1500 - 24) / frame_bytes : c.rate_hz / 8000 + 1;
+                c.frames_per_pdu = c.rate_hz / 8000 + 1;
+                if (seed % 2 == 0 || c.frames_per_pdu > (1500 - 24) / frame_bytes) {
+                    c.frames_per_pdu = (1500 - 24) / frame_bytes;
+                }
                 c.mtt_ns = 100 * TT_NS_PER_MS;
                 c.buffer_frames = c.rate_hz / 2;
                 c.frames = c.rate_hz / 5 + (int64_t)(seed % 7); /* the last PDU is padded */
@@ -115,6 +119,8 @@ static void every_rate_and_format(void **state)
     }
 }
 
+/* Wake-ups that are late by less than half an interval on average, with stalls of up to 20 ms, leave room to
+ * catch up at two PDUs an interval; beyond that PDUs must be dropped (hopeless_stalls). */
 static void late_wakeups_lose_nothing(void **state)
 {
     (void)state;
@@ -123,8 +129,8 @@ static void late_wakeups_lose_nothing(void **state)
 
         c.rate_hz = seed % 2 == 0 ? 44100 : 48000;
         c.mtt_ns = 100 * TT_NS_PER_MS;
-        c.talk_late_ns = 300 * TT_NS_PER_US;
-        c.talk_stall_ns = 40 * TT_NS_PER_MS;
+        c.talk_late_ns = 120 * TT_NS_PER_US;
+        c.talk_stall_ns = 20 * TT_NS_PER_MS;
         c.listen_late_ns = 60 * TT_NS_PER_MS;
         c.buffer_frames = 24000;
         c.keeps_launch_times = seed % 3 == 0;
@@ -163,18 +169,20 @@ static uint8_t *expected_missing(const struct sim_case *c, const struct sim_resu
 static void check_faults(const struct sim_case *c, const struct sim_result *r)
 {
     uint8_t *missing = expected_missing(c, r);
-    int64_t silent = 0;
     int64_t booked = 0;
 
-    assert_true(r->start >= 0);
-    /* The first PDUs may be missing: then `start` is where the first one that came was placed. */
-    for (int64_t p = r->start; p < r->recorded; p++) {
+    if (r->start == INT64_MIN) {
+        fail_case(c, "never placed", 0);
+    }
+    for (int64_t p = 0; p < r->recorded; p++) {
         int64_t f = p - r->start;
         bool hole = sim_is_hole(r, p);
 
         booked += hole;
+        if (f < 0) {
+            continue;
+        }
         if (f < c->frames && missing[f]) {
-            silent++;
             if (!hole) {
                 fail_case(c, "a missing frame is not booked", f);
             }
@@ -187,10 +195,9 @@ static void check_faults(const struct sim_case *c, const struct sim_result *r)
             }
         }
     }
-    assert_true(booked >= silent);
     assert_int_equal(r->listen.stream.frames_lost + r->listen.stream.frames_late +
                          r->listen.stream.frames_absent,
-                     r->start + booked);
+                     booked);
     check_device_time(c, r);
     free(missing);
 }
