@@ -76,7 +76,5 @@ void sim_run(const struct sim_case *c, struct sim_result *ret_result);
 void sim_free(struct sim_result *result);
 /* Whether the listener's events hold position p as silence of a kind that is allowed. */
 bool sim_is_hole(const struct sim_result *result, int64_t position);
-/* Deterministic random numbers. */
-uint64_t sim_random(uint64_t *state);
 
 #endif

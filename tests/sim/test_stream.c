@@ -2,16 +2,11 @@
  * End to end in virtual time: every frame of the source is in the recording, bit for bit, or lies where the
  * packets' own fates say that it cannot be, and is counted there.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/ns.h"
 #include "sim.h"
+#include "test.h"
 
 static const uint8_t *recorded(const struct sim_result *r, int64_t position)
 {
@@ -221,17 +216,17 @@ static void random_faults(void **state)
         struct sim_case c = sim_default(seed);
         uint64_t random = seed;
 
-        c.rate_hz = tt_aaf_rates[sim_random(&random) % TT_AAF_RATES];
+        c.rate_hz = tt_aaf_rates[random_next(&random) % TT_AAF_RATES];
         c.frames = c.rate_hz / 3;
         c.buffer_frames = c.rate_hz / 2;
-        c.mtt_ns = (int64_t)(1 + sim_random(&random) % 30) * TT_NS_PER_MS;
-        c.playout_latency_ns = (int64_t)(sim_random(&random) % 5) * TT_NS_PER_MS;
-        c.loss_per_mille = (unsigned)(sim_random(&random) % 100);
-        c.copies_per_mille = (unsigned)(sim_random(&random) % 50);
-        c.jitter_ns = (int64_t)(sim_random(&random) % 4000) * TT_NS_PER_US;
-        c.talk_late_ns = (int64_t)(sim_random(&random) % 200) * TT_NS_PER_US;
-        c.talk_stall_ns = (int64_t)(sim_random(&random) % 60) * TT_NS_PER_MS;
-        c.listen_late_ns = (int64_t)(sim_random(&random) % 20) * TT_NS_PER_MS;
+        c.mtt_ns = (int64_t)(1 + random_next(&random) % 30) * TT_NS_PER_MS;
+        c.playout_latency_ns = (int64_t)(random_next(&random) % 5) * TT_NS_PER_MS;
+        c.loss_per_mille = (unsigned)(random_next(&random) % 100);
+        c.copies_per_mille = (unsigned)(random_next(&random) % 50);
+        c.jitter_ns = (int64_t)(random_next(&random) % 4000) * TT_NS_PER_US;
+        c.talk_late_ns = (int64_t)(random_next(&random) % 200) * TT_NS_PER_US;
+        c.talk_stall_ns = (int64_t)(random_next(&random) % 60) * TT_NS_PER_MS;
+        c.listen_late_ns = (int64_t)(random_next(&random) % 20) * TT_NS_PER_MS;
         c.vlan_id = seed % 2 == 0 ? 2 : -1;
         c.fate = spare_the_first;
 
