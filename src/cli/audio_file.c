@@ -41,10 +41,10 @@ static int wav_subtype(enum tt_pcm_format format)
 static int open_wav(const struct tt_audio_file_setup *setup, struct tt_audio_file *file,
                     const char **ret_error)
 {
-    /* RF64 only where 4 GiB do not do. */
     SF_INFO info = {.samplerate = (int)setup->rate_hz,
                     .channels = (int)setup->channels,
-                    .format = SF_FORMAT_RF64 | wav_subtype(setup->format)};
+                    .format = (setup->large ? SF_FORMAT_RF64 : SF_FORMAT_WAV) |
+                              wav_subtype(setup->format)};
 
     file->wav = sf_open(setup->path, SFM_WRITE, &info);
     if (!file->wav) {

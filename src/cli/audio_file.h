@@ -5,6 +5,7 @@
 #define TT_CLI_AUDIO_FILE_H
 
 #include <sndfile.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -23,6 +24,7 @@ struct tt_audio_file_setup {
     const char *path;
     enum tt_pcm_format format; /* of the samples in the file */
     bool raw;
+    bool large; /* may outgrow the 4 GiB of plain WAV: RF64 where it does */
     uint32_t rate_hz;
     unsigned channels;
 };

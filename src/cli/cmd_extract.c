@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
+#include <sys/stat.h>
 
 #include "audio/observer.h"
 #include "cli/audio_file.h"
@@ -17,7 +17,8 @@
 
 #define COMMAND     "tactus extract"
 #define STREAMS_MAX 4096
-#define LINES_MAX   20 /* missing runs that are listed; JSON has them all */
+#define LARGE_BYTES (1 << 30) /* of a capture whose audio may not fit plain WAV */
+#define LINES_MAX   20        /* missing runs that are listed; JSON has them all */
 
 enum { OPTION_JSON = 256, OPTION_STREAM_ID, OPTION_RAW };
 
@@ -303,10 +304,15 @@ static void print_result(const struct job *job, const struct tt_extract *extract
 static void print_json(const struct job *job, const struct tt_extract *extract)
 {
     struct tt_listener_counters counters = tt_listener_counters(extract->listener);
+    json_t *counted = tt_json_listener_counters(&counters);
     json_t *missing = json_array();
     struct tt_event event;
     json_t *json;
 
+    /* Those of the device, which ran before and after the stream; `missing` has the output's. */
+    json_object_del(counted, "frames_lost");
+    json_object_del(counted, "frames_late");
+    json_object_del(counted, "frames_absent");
     for (size_t i = 0; i < extract->log.n; i++) {
         if (tt_extract_missing(extract, i, &event)) {
             json_array_append_new(missing, json_pack("{s:s, s:I, s:I}", "kind",
@@ -315,15 +321,14 @@ static void print_json(const struct job *job, const struct tt_extract *extract)
                                                      (json_int_t)event.frames));
         }
     }
-    json = json_pack("{s:s, s:s, s:o, s:s, s:I, s:I, s:I, s:s, s:I, s:o, s:o, s:o, s:s?}", "source",
-                     job->capture_path, "output", job->output_path, "stream_id",
-                     tt_json_stream_id(job->shape.stream_id), "format",
-                     tt_aaf_format_name(job->shape.format), "rate_hz",
-                     (json_int_t)job->shape.rate_hz, "channels", (json_int_t)job->shape.channels,
-                     "frames", (json_int_t)(extract->end - extract->first), "timescale",
-                     scale_text(extract), "frames_missing", (json_int_t)missing_frames(extract),
-                     "missing", missing, "events_unkept", tt_json_u64(extract->log.unkept),
-                     "counters", tt_json_listener_counters(&counters), "error", job->broken);
+    json = json_pack(
+        "{s:s, s:s, s:o, s:s, s:I, s:I, s:I, s:s, s:I, s:o, s:o, s:o, s:s?}", "source",
+        job->capture_path, "output", job->output_path, "stream_id",
+        tt_json_stream_id(job->shape.stream_id), "format", tt_aaf_format_name(job->shape.format),
+        "rate_hz", (json_int_t)job->shape.rate_hz, "channels", (json_int_t)job->shape.channels,
+        "frames", (json_int_t)(extract->end - extract->first), "timescale", scale_text(extract),
+        "frames_missing", (json_int_t)missing_frames(extract), "missing", missing, "events_unkept",
+        tt_json_u64(extract->log.unkept), "counters", counted, "error", job->broken);
     if (!json || tt_json_print_line(stdout, json) != 0) {
         tt_cli_say(COMMAND, "cannot write the figures");
     }
@@ -333,11 +338,7 @@ static void print_json(const struct job *job, const struct tt_extract *extract)
 /* Nothing could be recovered: why. */
 static int fail_nothing(const struct job *job, const struct tt_extract *extract)
 {
-    if (extract->state == TT_EXTRACT_IMPLAUSIBLE) {
-        tt_cli_say(COMMAND,
-                   "the stream's presentation times are not near their arrival, neither in TAI nor "
-                   "in UTC: where its frames belong cannot be told");
-    } else if (extract->cut_pdus > 0) {
+    if (extract->cut_pdus > 0) {
         tt_cli_say(COMMAND,
                    "%s was captured with a snap length: %" PRIu64 " PDUs lack their audio; capture "
                    "whole packets (tcpdump -s 0)",
@@ -401,6 +402,7 @@ static int run_extract(struct job *job, struct tt_audio_file *file)
 static int extract_run(struct job *job)
 {
     struct tt_audio_file file;
+    struct stat status;
     const char *error;
     int code = find_stream(job);
 
@@ -414,6 +416,7 @@ static int extract_run(struct job *job)
         .path = job->output_path,
         .format = job->raw ? job->raw_format : tt_audio_file_wav_format(job->shape.format),
         .raw = job->raw,
+        .large = stat(job->capture_path, &status) == 0 && status.st_size > LARGE_BYTES,
         .rate_hz = job->shape.rate_hz,
         .channels = job->shape.channels,
     };

@@ -3,6 +3,7 @@
  */
 #include <argp.h>
 #include <errno.h>
+#include <net/if.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -297,17 +298,6 @@ static int open_live(struct watch *watch)
     return open_dump(watch);
 }
 
-static bool is_interface(const char *name)
-{
-    char path[300];
-
-    if (strchr(name, '/') || strlen(name) > 200) {
-        return false;
-    }
-    snprintf(path, sizeof(path), "/sys/class/net/%s", name);
-    return access(path, F_OK) == 0;
-}
-
 static int fail_neither(const char *source)
 {
     char interfaces[1024];
@@ -330,7 +320,7 @@ static int watch_run(struct watch *watch)
         tt_cli_say(COMMAND, "cannot read %s: %s", watch->source, strerror(errno));
         return TT_EXIT_ENVIRONMENT;
     }
-    if (!file && !is_interface(watch->source)) {
+    if (!file && if_nametoindex(watch->source) == 0) {
         return fail_neither(watch->source);
     }
     code = file ? open_file(watch) : open_live(watch);

@@ -15,8 +15,6 @@
 #define STEP_NS        (TT_NS_PER_S / 10)
 #define BUFFER_NS      (TT_NS_PER_S / 4) /* more than a step, with any drift */
 #define HORIZON_NS     (5 * TT_NS_PER_S) /* playout, and a presentation up to 2 s after arrival */
-#define EARLIEST_NS    (-TT_NS_PER_S)    /* presentation - arrival that is plausible */
-#define LATEST_NS      (2 * TT_NS_PER_S)
 #define HOLES          65536
 #define SILENCE_FRAMES 4096
 
@@ -115,24 +113,15 @@ static void run_until(struct tt_extract *extract, int64_t until_ns)
     }
 }
 
-static bool plausible(int64_t ahead_ns)
-{
-    return ahead_ns >= EARLIEST_NS && ahead_ns <= LATEST_NS;
-}
-
-/* The scale in which the first stamp lies near its arrival. */
+/* The scale in which the first stamp lies nearer to its arrival: modulo 2^32 ns the two are 2.6 s
+ * apart, so no stamp is further from one of them than 1.7 s. */
 static void start(struct tt_extract *extract, uint32_t stamp, int64_t arrival_utc_ns)
 {
     int64_t arrival_tai_ns = arrival_utc_ns + TT_EXTRACT_TAI_NS;
     int64_t ahead_tai_ns = tt_widen32(stamp, arrival_tai_ns) - arrival_tai_ns;
     int64_t ahead_utc_ns = tt_widen32(stamp, arrival_utc_ns) - arrival_utc_ns;
 
-    if (!plausible(ahead_tai_ns) && !plausible(ahead_utc_ns)) {
-        extract->state = TT_EXTRACT_IMPLAUSIBLE;
-        return;
-    }
-    extract->utc = !plausible(ahead_tai_ns) ||
-                   (plausible(ahead_utc_ns) && llabs(ahead_utc_ns) < llabs(ahead_tai_ns));
+    extract->utc = llabs(ahead_utc_ns) < llabs(ahead_tai_ns);
     extract->scale_ns = extract->utc ? 0 : TT_EXTRACT_TAI_NS;
     extract->now_ns = arrival_utc_ns + extract->scale_ns;
     extract->state = TT_EXTRACT_RUNNING;

@@ -25,9 +25,8 @@
 enum tt_extract_state {
     TT_EXTRACT_WAITING, /* for the first stamped PDU */
     TT_EXTRACT_RUNNING,
-    TT_EXTRACT_IMPLAUSIBLE, /* stamps that fit neither scale */
-    TT_EXTRACT_PAUSE,       /* a silence longer than TT_EXTRACT_PAUSE_NS */
-    TT_EXTRACT_FAILED,      /* the output could not be written: `error` */
+    TT_EXTRACT_PAUSE,  /* a silence longer than TT_EXTRACT_PAUSE_NS */
+    TT_EXTRACT_FAILED, /* the output could not be written: `error` */
 };
 #define TT_EXTRACT_PAUSE_NS INT64_C(3600000000000)
 
