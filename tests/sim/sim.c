@@ -76,11 +76,11 @@ static void on_packet(void *context, uint64_t index, uint8_t *data, size_t bytes
     CHECK(sim->result->packet_count > 0);
     struct sim_packet *packet = &sim->result->packets[sim->result->packet_count - 1];
 
-    packet->arrival_tai_ns =
-        fate->lost ? INT64_MAX : packet->departure_tai_ns + fate->delay_ns;
+    packet->arrival_tai_ns = fate->lost ? INT64_MAX : packet->departure_tai_ns + fate->delay_ns;
 }
 
-/* Which source frames a packet carries is read from its content: the sender's place in the source. */
+/* Which source frames a packet carries is read from its content: the sender's place in the source.
+ */
 static int64_t source_frame_of(const struct sim *sim, const uint8_t *payload, size_t bytes)
 {
     const struct sim_result *r = sim->result;
@@ -89,16 +89,15 @@ static int64_t source_frame_of(const struct sim *sim, const uint8_t *payload, si
     for (int64_t f = from; f + 1 <= sim->c->frames; f++) {
         size_t left = (size_t)(sim->c->frames - f) * r->frame_bytes;
 
-        if (memcmp(r->source + (size_t)f * r->frame_bytes, payload,
-                   bytes < left ? bytes : left) == 0) {
+        if (memcmp(r->source + (size_t)f * r->frame_bytes, payload, bytes < left ? bytes : left) ==
+            0) {
             return f;
         }
     }
     return -1;
 }
 
-static void on_departure(void *context, const uint8_t *data, size_t bytes,
-                         int64_t departure_tai_ns)
+static void on_departure(void *context, const uint8_t *data, size_t bytes, int64_t departure_tai_ns)
 {
     struct sim *sim = context;
     struct sim_result *r = sim->result;
@@ -285,8 +284,7 @@ static void run_until_recorded(struct sim *sim, struct tt_talk *talk, struct tt_
             record(sim, listen, capacity);
             program_ns = sim->clock.mono_ns + PROGRAM_TICK_NS;
         }
-        if (end_ns == INT64_MAX &&
-            atomic_load(&tt_talk_device(talk)->state) == TT_DEVICE_DRAINED) {
+        if (end_ns == INT64_MAX && atomic_load(&tt_talk_device(talk)->state) == TT_DEVICE_DRAINED) {
             end_ns = sim->clock.mono_ns + c->mtt_ns + c->playout_latency_ns + 100 * TT_NS_PER_MS;
         }
     }
