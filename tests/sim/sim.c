@@ -294,6 +294,25 @@ static void run_until_recorded(struct sim *sim, struct tt_talk *talk, struct tt_
     record(sim, listen, capacity);
 }
 
+static void mark_holes(struct sim_result *r)
+{
+    r->hole = calloc((size_t)r->recorded + 1, sizeof *r->hole);
+    CHECK(r->hole);
+    for (size_t i = 0; i < r->event_count; i++) {
+        const struct tt_event *event = &r->events[i];
+
+        if (event->kind != TT_EVENT_LOST && event->kind != TT_EVENT_LATE &&
+            event->kind != TT_EVENT_ABSENT) {
+            continue;
+        }
+        for (int64_t p = event->frame; p < event->frame + event->frames; p++) {
+            if (p >= 0 && p < r->recorded) {
+                r->hole[p] = true;
+            }
+        }
+    }
+}
+
 /* The first packet that was placed tells where the source's first frame is, or would be. */
 static void find_start(struct sim_result *r)
 {
@@ -358,6 +377,7 @@ void sim_run(const struct sim_case *c, struct sim_result *ret_result)
     ret_result->events = copy_events(tt_listen_log(listen), &ret_result->event_count);
     ret_result->talk_events = copy_events(tt_talk_log(talk), &ret_result->talk_event_count);
     find_start(ret_result);
+    mark_holes(ret_result);
     count_bursts(c, ret_result);
     tt_talk_free(talk);
     tt_listen_free(listen);
@@ -370,21 +390,8 @@ void sim_free(struct sim_result *result)
 {
     free(result->source);
     free(result->recording);
+    free(result->hole);
     free(result->events);
     free(result->talk_events);
     free(result->packets);
-}
-
-bool sim_is_hole(const struct sim_result *result, int64_t position)
-{
-    for (size_t i = 0; i < result->event_count; i++) {
-        const struct tt_event *event = &result->events[i];
-
-        if ((event->kind == TT_EVENT_LOST || event->kind == TT_EVENT_LATE ||
-             event->kind == TT_EVENT_ABSENT) &&
-            position >= event->frame && position < event->frame + event->frames) {
-            return true;
-        }
-    }
-    return false;
 }

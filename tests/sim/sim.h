@@ -61,6 +61,7 @@ struct sim_result {
     size_t talk_event_count;
     uint8_t *source;    /* frames x frame_bytes, in the wire's format */
     uint8_t *recording; /* recorded x frame_bytes */
+    bool *hole;         /* recorded: the listener's events say lost, late or absent here */
     size_t frame_bytes;
     int64_t recorded;
     int64_t device_ns; /* how long the recording device ran */
@@ -75,7 +76,5 @@ struct sim_result {
 struct sim_case sim_default(uint64_t seed);
 void sim_run(const struct sim_case *c, struct sim_result *ret_result);
 void sim_free(struct sim_result *result);
-/* Whether the listener's events hold position p as silence of a kind that is allowed. */
-bool sim_is_hole(const struct sim_result *result, int64_t position);
 
 #endif

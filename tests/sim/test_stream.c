@@ -171,7 +171,7 @@ static void check_faults(const struct sim_case *c, const struct sim_result *r)
     }
     for (int64_t p = 0; p < r->recorded; p++) {
         int64_t f = p - r->start;
-        bool hole = sim_is_hole(r, p);
+        bool hole = r->hole[p];
 
         booked += hole;
         if (f < 0) {
