@@ -1,9 +1,10 @@
 /*
- * Keys and values of a stream's description: one table says what each key takes; parsing, limits and
- * messages follow from it.
+ * Keys and values of a stream's description: one table says what each key takes; parsing, limits
+ * and messages follow from it.
  *
- * Invariants: a value that is refused leaves the configuration as it was; what a person gave is quoted
- * with its unprintable bytes replaced and cut to a fixed length, so any bytes may be handed in.
+ * Invariants: a value that is refused leaves the configuration as it was; what a person gave is
+ * quoted with its unprintable bytes replaced and cut to a fixed length, so any bytes may be handed
+ * in.
  */
 #include "audio/stream_config.h"
 
@@ -36,38 +37,93 @@ struct key {
 
 #define MEMBER(name) offsetof(struct tt_stream_config, name)
 
-/* A 32-bit presentation time reaches 2^31 ns ahead, and transit and uncertainty add up to it. The launch
- * lead stays within what hardware with a launch horizon of half a second takes. */
+/* A 32-bit presentation time reaches 2^31 ns ahead, and transit and uncertainty add up to it. The
+ * launch lead stays within what hardware with a launch horizon of half a second takes. */
 static const struct key keys[] = {
     {"ifname", IFNAME, MEMBER(ifname), 0, 0, {0}, "the name of a network interface, like eth0"},
     {"addr", MAC, MEMBER(dest), 0, 0, {0}, "the destination MAC address, like 91:E0:F0:00:FE:01"},
-    {"streamid", STREAM_ID, MEMBER(stream_id), 0, 0, {0},
+    {"streamid",
+     STREAM_ID,
+     MEMBER(stream_id),
+     0,
+     0,
+     {0},
      "a MAC address and a unique ID, like AA:BB:CC:DD:EE:FF:0001"},
     {"prio", NUMBER, MEMBER(priority), 0, 15, {0}, "a socket priority from 0 to 15, like 3"},
-    {"mtt", TIME, MEMBER(mtt_ns), 0, TT_NS_PER_S, {0},
+    {"mtt",
+     TIME,
+     MEMBER(mtt_ns),
+     0,
+     TT_NS_PER_S,
+     {0},
      "a time up to 1s, in us or with a unit, like 2000 or 2ms"},
-    {"time_uncertainty", TIME, MEMBER(time_uncertainty_ns), 0, TT_NS_PER_S, {0},
+    {"time_uncertainty",
+     TIME,
+     MEMBER(time_uncertainty_ns),
+     0,
+     TT_NS_PER_S,
+     {0},
      "a time up to 1s, in us or with a unit, like 125 or 125us"},
-    {"frames_per_pdu", NUMBER, MEMBER(frames_per_pdu), 1, 32767, {0},
+    {"frames_per_pdu",
+     NUMBER,
+     MEMBER(frames_per_pdu),
+     1,
+     32767,
+     {0},
      "how many frames each packet carries, like 6 (class A at 48000 Hz)"},
-    {"ptime_tolerance", TIME, MEMBER(ptime_tolerance_ns), 0, TT_NS_PER_S, {0},
+    {"ptime_tolerance",
+     TIME,
+     MEMBER(ptime_tolerance_ns),
+     0,
+     TT_NS_PER_S,
+     {0},
      "a time up to 1s, in us or with a unit, like 100 or 100us"},
     {"vlan_id", NUMBER, MEMBER(vlan_id), 0, 4094, {0}, "a VLAN ID from 0 to 4094, like 2"},
     {"pcp", NUMBER, MEMBER(pcp), 0, 7, {0}, "a VLAN priority from 0 to 7, like 3 (class A)"},
     {"sparse", BOOLEAN, MEMBER(sparse), 0, 1, {0}, "yes or no"},
-    {"playout_latency", TIME, MEMBER(playout_latency_ns), 0, TT_NS_PER_S, {0},
+    {"playout_latency",
+     TIME,
+     MEMBER(playout_latency_ns),
+     0,
+     TT_NS_PER_S,
+     {0},
      "a time up to 1s, in us or with a unit, like 500 or 5ms"},
     {"on_absence", CHOICE, MEMBER(on_absence), 0, 1, {"silence", "xrun"}, "silence or xrun"},
     {"timescale", CHOICE, MEMBER(timescale), 0, 1, {"tai", "utc"}, "tai or utc"},
-    {"launch_lead", TIME, MEMBER(launch_lead_ns), 0, TT_NS_PER_S / 2, {0},
+    {"launch_lead",
+     TIME,
+     MEMBER(launch_lead_ns),
+     0,
+     TT_NS_PER_S / 2,
+     {0},
      "a time up to 500ms, in us or with a unit, like 5000 or 5ms"},
-    {"pace", CHOICE, MEMBER(pace), 0, 2, {"auto", "kernel", "software"},
+    {"pace",
+     CHOICE,
+     MEMBER(pace),
+     0,
+     2,
+     {"auto", "kernel", "software"},
      "auto, kernel or software"},
-    {"format", FORMAT, MEMBER(format), 0, 0, {0},
+    {"format",
+     FORMAT,
+     MEMBER(format),
+     0,
+     0,
+     {0},
      "INT16, INT24, INT32 or FLOAT32, or what ALSA calls them, like S16_LE"},
-    {"rate", RATE, MEMBER(rate_hz), 0, 0, {0},
+    {"rate",
+     RATE,
+     MEMBER(rate_hz),
+     0,
+     0,
+     {0},
      "8000, 16000, 24000, 32000, 44100, 48000, 88200, 96000, 176400 or 192000 (Hz)"},
-    {"channels", NUMBER, MEMBER(channels), 1, TT_AAF_CHANNELS_MAX, {0},
+    {"channels",
+     NUMBER,
+     MEMBER(channels),
+     1,
+     TT_AAF_CHANNELS_MAX,
+     {0},
      "a number from 1 to 1023, like 2"},
 };
 
@@ -238,8 +294,8 @@ static int64_t unit_ns(const char *unit)
         const char *name;
         int64_t ns;
     } units[] = {
-        {"", TT_NS_PER_US},   {"us", TT_NS_PER_US}, {"ms", TT_NS_PER_MS},
-        {"s", TT_NS_PER_S},   {"ns", 1},
+        {"", TT_NS_PER_US}, {"us", TT_NS_PER_US}, {"ms", TT_NS_PER_MS}, {"s", TT_NS_PER_S},
+        {"ns", 1},
     };
 
     for (size_t i = 0; i < TT_COUNT_OF(units); i++) {
@@ -253,14 +309,16 @@ static int64_t unit_ns(const char *unit)
 static reason read_time(const char *text, int64_t *ret_ns)
 {
     const char *unit = text + strspn(text, "0123456789.");
-    int64_t scale = unit_ns(*unit == ' ' && unit != text ? unit + 1 : unit);
+    int64_t scale;
     int64_t ns;
     reason why;
 
+    if (unit == text) {
+        return *text == '-' ? "is negative" : "is not a time";
+    }
+    scale = unit_ns(*unit == ' ' ? unit + 1 : unit);
     if (scale == 0) {
-        return *text == '-' ? "is negative"
-               : unit == text ? "is not a time"
-                              : "has a unit that is not ns, us, ms or s";
+        return "has a unit that is not ns, us, ms or s";
     }
     why = read_digits(&text, scale, &ns);
     if (why) {
@@ -447,8 +505,8 @@ int tt_stream_config_set(struct tt_stream_config *config, const char *key, const
     }
     why = value[0] == 0 ? "is empty" : set_value(found, value, (char *)config + found->offset);
     if (why) {
-        return refuse(-EINVAL, ret_message, "%s \"%s\" %s; give %s", found->name,
-                      quote(value).text, why, found->takes);
+        return refuse(-EINVAL, ret_message, "%s \"%s\" %s; give %s", found->name, quote(value).text,
+                      why, found->takes);
     }
     return 0;
 }
@@ -500,19 +558,19 @@ int tt_stream_config_fits(const struct tt_stream_config *config, enum tt_aaf_for
                           unsigned channels, unsigned mtu_bytes, struct tt_message *ret_message)
 {
     unsigned frames_max = tt_frames_per_pdu_max(format, channels, mtu_bytes);
-    unsigned channels_max =
-        least(tt_frames_per_pdu_max(format, config->frames_per_pdu, mtu_bytes),
-              TT_AAF_CHANNELS_MAX);
+    unsigned channels_max = least(tt_frames_per_pdu_max(format, config->frames_per_pdu, mtu_bytes),
+                                  TT_AAF_CHANNELS_MAX);
 
     if (config->frames_per_pdu <= frames_max) {
         return 0;
     }
-    return refuse(-EMSGSIZE, ret_message,
-                  "frames_per_pdu %u with %u channels of %s makes packets of %lu bytes, and the MTU of "
-                  "%s is %u; at most frames_per_pdu %u fits, or %u channels%s",
-                  config->frames_per_pdu, channels, tt_aaf_format_name(format),
-                  TT_AAF_HEADER_BYTES + (unsigned long)config->frames_per_pdu * channels *
-                                            tt_aaf_sample_bytes(format),
-                  config->ifname, mtu_bytes, frames_max, channels_max,
-                  frames_max == 0 ? " (not even one frame fits)" : "");
+    return refuse(
+        -EMSGSIZE, ret_message,
+        "frames_per_pdu %u with %u channels of %s makes packets of %lu bytes, and the MTU of "
+        "%s is %u; at most frames_per_pdu %u fits, or %u channels%s",
+        config->frames_per_pdu, channels, tt_aaf_format_name(format),
+        TT_AAF_HEADER_BYTES +
+            (unsigned long)config->frames_per_pdu * channels * tt_aaf_sample_bytes(format),
+        config->ifname, mtu_bytes, frames_max, channels_max,
+        frames_max == 0 ? " (not even one frame fits)" : "");
 }
