@@ -15,8 +15,7 @@
 #include <strings.h>
 
 #include "audio/aaf.h"
-#include "audio/eth.h"
-#include "audio/pcm.h"
+#include "audio/config_value.h"
 #include "base/attr.h"
 #include "base/ns.h"
 
@@ -253,116 +252,7 @@ static int unknown_key(const char *name, struct tt_message *ret_message)
     return -ENOENT;
 }
 
-/* Why a value will not do; NULL: it will. */
-typedef const char *reason;
-
-/* Reads digits as value * scale; returns the first character behind them. */
-static reason read_digits(const char **text, int64_t scale, int64_t *value)
-{
-    int64_t sum = 0;
-    int64_t scaled;
-
-    if (**text < '0' || **text > '9') {
-        return **text == '-' ? "is negative" : "is not a number";
-    }
-    for (; **text >= '0' && **text <= '9'; (*text)++) {
-        if (__builtin_mul_overflow(sum, 10, &sum) ||
-            __builtin_add_overflow(sum, **text - '0', &sum)) {
-            return "is too large";
-        }
-    }
-    if (__builtin_mul_overflow(sum, scale, &scaled)) {
-        return "is too large";
-    }
-    *value = scaled;
-    return NULL;
-}
-
-static reason read_number(const char *text, int64_t *ret_value)
-{
-    reason why = read_digits(&text, 1, ret_value);
-
-    if (why) {
-        return why;
-    }
-    return *text != 0 ? "is not a whole number" : NULL;
-}
-
-static int64_t unit_ns(const char *unit)
-{
-    static const struct {
-        const char *name;
-        int64_t ns;
-    } units[] = {
-        {"", TT_NS_PER_US}, {"us", TT_NS_PER_US}, {"ms", TT_NS_PER_MS}, {"s", TT_NS_PER_S},
-        {"ns", 1},
-    };
-
-    for (size_t i = 0; i < TT_COUNT_OF(units); i++) {
-        if (strcmp(unit, units[i].name) == 0) {
-            return units[i].ns;
-        }
-    }
-    return 0;
-}
-
-static reason read_time(const char *text, int64_t *ret_ns)
-{
-    const char *unit = text + strspn(text, "0123456789.");
-    int64_t scale;
-    int64_t ns;
-    reason why;
-
-    if (unit == text) {
-        return *text == '-' ? "is negative" : "is not a time";
-    }
-    scale = unit_ns(*unit == ' ' ? unit + 1 : unit);
-    if (scale == 0) {
-        return "has a unit that is not ns, us, ms or s";
-    }
-    why = read_digits(&text, scale, &ns);
-    if (why) {
-        return why;
-    }
-    if (*text == '.') {
-        text++;
-        if (text == unit) {
-            return "is not a time";
-        }
-        for (; *text >= '0' && *text <= '9'; text++) {
-            if (*text != '0' && scale < 10) {
-                return "is finer than 1 ns";
-            }
-            scale /= 10;
-            if (__builtin_add_overflow(ns, scale * (*text - '0'), &ns)) {
-                return "is too large";
-            }
-        }
-    }
-    if (text != unit) {
-        return "is not a time";
-    }
-    *ret_ns = ns;
-    return NULL;
-}
-
-static reason read_boolean(const char *text, bool *ret_value)
-{
-    static const char *const words[2][4] = {{"0", "no", "false", "off"},
-                                            {"1", "yes", "true", "on"}};
-
-    for (int value = 0; value < 2; value++) {
-        for (size_t i = 0; i < TT_COUNT_OF(words[value]); i++) {
-            if (strcasecmp(text, words[value][i]) == 0) {
-                *ret_value = value != 0;
-                return NULL;
-            }
-        }
-    }
-    return "is neither";
-}
-
-static reason read_choice(const struct key *key, const char *text, int *ret_value)
+static const char *read_choice(const struct key *key, const char *text, int *ret_value)
 {
     for (int i = 0; i <= (int)key->max; i++) {
         if (strcasecmp(text, key->choices[i]) == 0) {
@@ -373,76 +263,10 @@ static reason read_choice(const struct key *key, const char *text, int *ret_valu
     return "is none of them";
 }
 
-static reason read_format(const char *text, enum tt_aaf_format *ret_format)
+static const char *read_ranged(const struct key *key, const char *text, int64_t *ret_value)
 {
-    enum tt_pcm_format pcm;
-
-    for (int format = TT_AAF_FLOAT32; format <= TT_AAF_INT16; format++) {
-        if (strcasecmp(text, tt_aaf_format_name((enum tt_aaf_format)format)) == 0) {
-            *ret_format = (enum tt_aaf_format)format;
-            return NULL;
-        }
-    }
-    if (tt_pcm_format_parse(text, &pcm) < 0) {
-        return "is no format that AAF carries";
-    }
-    *ret_format = tt_pcm_wire_format(pcm);
-    return NULL;
-}
-
-/* What the kernel takes as an interface's name. */
-static reason read_ifname(const char *text, char *ret_ifname)
-{
-    size_t n = strnlen(text, TT_IFNAME_BYTES);
-
-    if (n == TT_IFNAME_BYTES) {
-        return "is longer than 15 characters";
-    }
-    if (strcmp(text, ".") == 0 || strcmp(text, "..") == 0) {
-        return "is no interface name";
-    }
-    for (size_t i = 0; i < n; i++) {
-        if (text[i] <= ' ' || text[i] > '~' || text[i] == '/' || text[i] == ':') {
-            return "is no interface name";
-        }
-    }
-    memset(ret_ifname, 0, TT_IFNAME_BYTES);
-    memcpy(ret_ifname, text, n);
-    return NULL;
-}
-
-static reason read_mac(const char *text, uint8_t *ret_mac)
-{
-    static const uint8_t none[6] = {0};
-    uint8_t mac[6];
-
-    if (tt_mac_parse(text, mac) < 0) {
-        return "is not a MAC address";
-    }
-    if (memcmp(mac, none, sizeof(none)) == 0) {
-        return "is nobody's address";
-    }
-    memcpy(ret_mac, mac, sizeof(mac));
-    return NULL;
-}
-
-static reason read_stream_id(const char *text, uint64_t *ret_stream_id)
-{
-    uint64_t id;
-
-    if (tt_stream_id_parse(text, &id) < 0) {
-        return "is not a stream ID";
-    }
-    if (id == 0) {
-        return "is no stream's ID";
-    }
-    *ret_stream_id = id;
-    return NULL;
-}
-
-static reason read_ranged(const struct key *key, const char *text, int64_t *ret_value)
-{
-    reason why = key->kind == TIME ? read_time(text, ret_value) : read_number(text, ret_value);
+    const char *why =
+        key->kind == TIME ? tt_value_time(text, ret_value) : tt_value_number(text, ret_value);
 
     if (why) {
         return why;
@@ -453,10 +277,10 @@ static reason read_ranged(const struct key *key, const char *text, int64_t *ret_
     return *ret_value > key->max ? "is too large" : NULL;
 }
 
-static reason set_value(const struct key *key, const char *text, void *member)
+static const char *set_value(const struct key *key, const char *text, void *member)
 {
     int64_t value;
-    reason why;
+    const char *why;
 
     switch (key->kind) {
     case TIME:
@@ -472,7 +296,7 @@ static reason set_value(const struct key *key, const char *text, void *member)
         }
         return why;
     case RATE:
-        why = read_number(text, &value);
+        why = tt_value_number(text, &value);
         if (why || value > UINT32_MAX || tt_aaf_nsr((uint32_t)value) == 0) {
             return why ? why : "is no rate that AAF carries";
         }
@@ -481,15 +305,15 @@ static reason set_value(const struct key *key, const char *text, void *member)
     case CHOICE:
         return read_choice(key, text, member);
     case BOOLEAN:
-        return read_boolean(text, member);
+        return tt_value_boolean(text, member);
     case IFNAME:
-        return read_ifname(text, member);
+        return tt_value_ifname(text, member);
     case MAC:
-        return read_mac(text, member);
+        return tt_value_mac(text, member);
     case STREAM_ID:
-        return read_stream_id(text, member);
+        return tt_value_stream_id(text, member);
     case FORMAT:
-        return read_format(text, member);
+        return tt_value_format(text, member);
     }
     return "is not understood";
 }
@@ -498,7 +322,7 @@ int tt_stream_config_set(struct tt_stream_config *config, const char *key, const
                          struct tt_message *ret_message)
 {
     const struct key *found = find_key(key);
-    reason why;
+    const char *why;
 
     if (!found) {
         return unknown_key(key, ret_message);
