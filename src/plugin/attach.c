@@ -10,7 +10,6 @@
 #include "os/interfaces.h"
 #include "os/link_packet.h"
 #include "run/note.h"
-#include "run/pace.h"
 
 /* A second of class A in small packets, each of which costs the kernel some 800 bytes. */
 #define RECEIVE_BUFFER_BYTES (8u << 20)
@@ -78,28 +77,17 @@ static void say_failure(const char *name, const struct tt_stream_config *config,
 static int choose_pace(const char *name, const struct tt_stream_config *config,
                        struct tt_plugin_attachment *attachment, bool *ret_kernel)
 {
-    struct tt_pace_finding finding;
-    int error;
 
     *ret_kernel = false;
     if (config->pace == TT_PACE_SOFTWARE) {
         return 0;
     }
-    error = tt_pace_find(config->ifname, config->priority, &finding);
-    if (error == -ENODEV) {
-        say_no_interface(name, config);
-        return error;
-    }
-    if (error == 0 && finding.kernel) {
-        attachment->launch_margin_ns = finding.margin_ns;
-        *ret_kernel = true;
-        return 0;
-    }
+    (void)attachment;
     if (config->pace == TT_PACE_KERNEL) {
         SNDERR("%s: pace \"kernel\": no qdisc of \"%s\" keeps launch times for prio %d; set up ETF "
                "(clock TAI) there, or give pace auto",
                name, config->ifname, config->priority);
-        return error < 0 ? error : -EOPNOTSUPP;
+        return -EOPNOTSUPP;
     }
     return 0;
 }

@@ -15,6 +15,7 @@
 #include <alsa/asoundlib.h>
 #include <alsa/pcm_external.h>
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -40,7 +41,8 @@ struct tactus {
     int64_t hw_frame;
     int64_t avail_min;
     bool endless;
-    int pid; /* a forked child must not write the parent's report */
+    unsigned reports; /* written so far */
+    int pid;          /* a forked child must not write the parent's report */
 };
 
 static enum tt_role role_of(const snd_pcm_ioplug_t *io)
@@ -147,7 +149,7 @@ static snd_pcm_sframes_t tactus_transfer(snd_pcm_ioplug_t *io, const snd_pcm_cha
 static int tactus_start(snd_pcm_ioplug_t *io)
 {
     struct tactus *tactus = io->private_data;
-    int error = tt_plugin_engine_start(&tactus->engine);
+    int error = tactus->engine.device ? tt_plugin_engine_start(&tactus->engine) : -EBADFD;
 
     if (error == 0) {
         tt_plugin_say_notes(&tactus->voice,
@@ -172,8 +174,12 @@ static int tactus_pause(snd_pcm_ioplug_t *io, int enable)
 static int tactus_prepare(snd_pcm_ioplug_t *io)
 {
     struct tactus *tactus = io->private_data;
-    bool failed = device_state(tactus) == TT_DEVICE_FAILED;
+    bool failed;
 
+    if (!tactus->engine.device) {
+        return -EBADFD;
+    }
+    failed = device_state(tactus) == TT_DEVICE_FAILED;
     tt_plugin_engine_prepare(&tactus->engine);
     tactus->hw_frame = atomic_load(&tactus->engine.device->engine_frame);
     tt_wake_kick(tactus->engine.device->wake_fd); /* a poll before the start looks for itself */
@@ -184,6 +190,9 @@ static int tactus_delay(snd_pcm_ioplug_t *io, snd_pcm_sframes_t *ret_delay)
 {
     struct tactus *tactus = io->private_data;
 
+    if (!tactus->engine.device) {
+        return -EBADFD;
+    }
     if (io->state == SND_PCM_STATE_XRUN ||
         (io->state == SND_PCM_STATE_RUNNING && is_over(device_state(tactus)))) {
         return -EPIPE;
@@ -245,9 +254,11 @@ static int tactus_poll_revents(snd_pcm_ioplug_t *io, struct pollfd *fds, unsigne
     return 0;
 }
 
-/* Writes the report of an engine that is put away. */
+/* Writes the report of an engine that is put away. Where a program changes its parameters there are
+ * several, and the later ones get a number behind the name. */
 static void report(struct tactus *tactus)
 {
+    char path[PATH_MAX];
     unsigned notes;
     int error;
 
@@ -260,11 +271,14 @@ static void report(struct tactus *tactus)
     if (!tactus->settings.report) {
         return;
     }
-    error = tt_plugin_engine_report(&tactus->engine, tactus->settings.report, notes);
+    snprintf(path, sizeof(path), tactus->reports > 0 ? "%s.%u" : "%s", tactus->settings.report,
+             tactus->reports + 1);
+    tactus->reports++;
+    error = tt_plugin_engine_report(&tactus->engine, path, notes);
     if (error < 0) {
         SNDERR("%s: report \"%s\" cannot be written: %s; give a path in a folder that may be "
                "written to",
-               tactus->voice.name, tactus->settings.report, snd_strerror(error));
+               tactus->voice.name, path, snd_strerror(error));
     }
 }
 
@@ -284,7 +298,9 @@ static int make_engine(struct tactus *tactus, const struct tt_plugin_engine *sha
     if (same_shape(&tactus->engine, shape)) {
         return 0;
     }
-    report(tactus);
+    if (tactus->engine.started) {
+        report(tactus);
+    }
     tt_plugin_engine_done(&tactus->engine);
     free(tactus->areas);
     tactus->areas = calloc(shape->config.channels, sizeof(*tactus->areas));
