@@ -1,0 +1,98 @@
+"""Writes the corpora packet (a frame for each named reason and each good shape) and listener (a script for
+each thing that can befall a stream). usage: make_corpus.py CORPUS-FOLDER"""
+
+import pathlib
+import struct
+import sys
+
+ETH = bytes.fromhex("01aaaaaaaaaa001b21010203")
+AVTP = b"\x22\xf0"
+TAG = bytes.fromhex("81006002")
+STREAM = 0xAABBCCDDEEFF0001
+
+
+def aaf(flags=0x81, form=4, rate_channels=0x5002, depth=16, length=24, last=0, payload=bytes(24)):
+    head = struct.pack(">BBBBQIBHBHBB", 2, flags, 9, 0, STREAM, 1, form, rate_channels, depth, length, last, 0)
+    return head + payload
+
+
+def crf(flags=0x80, length=8, payload=bytes(8)):
+    return struct.pack(">BBBBQIHH", 4, flags, 9, 1, STREAM, 48000, length, 96) + payload
+
+
+PDUS = {
+    "aaf-short": aaf()[:23],
+    "aaf-version": aaf(flags=0x91),
+    "aaf-no-stream": aaf(flags=0x01),
+    "aaf-format-aes3": aaf(form=5),
+    "aaf-format-user": aaf(form=0),
+    "aaf-rate-user": aaf(rate_channels=0x0002),
+    "aaf-rate-reserved": aaf(rate_channels=0xB002),
+    "aaf-channels": aaf(rate_channels=0x5000),
+    "aaf-bit-depth-0": aaf(depth=0),
+    "aaf-bit-depth-17": aaf(depth=17),
+    "aaf-truncated": aaf(length=28),
+    "aaf-empty": aaf(length=0),
+    "aaf-ragged": aaf(length=22),
+    "aaf-int16": aaf(),
+    "aaf-int24": aaf(form=3, depth=20),
+    "aaf-int32": aaf(form=2, depth=24),
+    "aaf-float32": aaf(form=1, depth=32),
+    "aaf-sparse-unstamped": aaf(flags=0x80, last=0x10),
+    "aaf-restart-event": aaf(flags=0x89, last=0x0F),
+    "aaf-1023-channels": aaf(rate_channels=0x53FF, length=2046, payload=bytes(2046)),
+    "aaf-padded": aaf(length=4),
+    "crf-short": crf()[:19],
+    "crf-version": crf(flags=0xF0),
+    "crf-no-stream": crf(flags=0x00),
+    "crf-truncated": crf(length=16),
+    "crf-ragged": crf(length=7),
+    "crf-one": crf(),
+    "crf-six": crf(flags=0x8B, length=48, payload=bytes(48)),
+    "crf-none": crf(length=0, payload=b""),
+    "adp": bytes([0xFA]) + bytes(67),
+    "subtype-reserved": bytes([0x42, 0, 0, 0]),
+}
+
+TV, MR, TU, TALKER, FORMAT, CORRUPT, STEP, NOTHING = (1 << bit for bit in range(8))
+
+
+def pdu(flags=TV, sequence=1, step=12, off=0):
+    """One step of a listener's script; PDUs are 125 us apart: 12 and 13 steps of 10 us by turns."""
+    return struct.pack(">BBHi", flags, sequence & 255, step, off)
+
+
+RUN = (pdu(step=12) + pdu(step=13)) * 10
+SCRIPTS = {
+    "clean": RUN * 4,
+    "absent": pdu(NOTHING, step=20000) + RUN + pdu(NOTHING, step=0xFFFF) * 4 + RUN,
+    "lost": RUN + pdu(sequence=3, step=37) + RUN,
+    "lost-256": RUN + pdu(sequence=1, step=3212) + RUN,
+    "late": RUN + pdu(step=500, off=-4875000) + RUN,
+    "reordered": RUN + pdu(sequence=2, step=25) + pdu(sequence=-1, off=-250000) + pdu(sequence=2) + RUN,
+    "duplicate": RUN + pdu(sequence=0, step=0) + RUN,
+    "stamp-off": RUN + pdu(off=1000000) + RUN,
+    "jump": RUN + b"".join(pdu(off=3000000) for _ in range(20)),
+    "unplaced": RUN + pdu(sequence=100, off=500000000) + RUN,
+    "early": pdu(off=500000000) + RUN,
+    "restart": RUN + pdu(TV | MR, sequence=77, step=5000) + RUN.replace(b"\x01\x01\x00", b"\x03\x01\x00"),
+    "uncertain": RUN + pdu(TV | TU) * 5 + RUN,
+    "unstamped": RUN + pdu(0) * 5 + RUN,
+    "other-talker": RUN + pdu(TV | TALKER) + RUN,
+    "other-format": RUN + pdu(TV | FORMAT) + RUN,
+    "refused": RUN + pdu(TV | CORRUPT, off=0xFF00) + RUN,
+    "clock-step": RUN + pdu(STEP, off=1500000000) + RUN,
+    "many-holes": RUN + b"".join(pdu(sequence=2, step=25, off=40000000) for _ in range(100)),
+}
+
+folder = pathlib.Path(sys.argv[1]) / "listener"
+for name, script in SCRIPTS.items():
+    (folder / name).write_bytes(script)
+folder = pathlib.Path(sys.argv[1]) / "packet"
+for name, bytes_of in PDUS.items():
+    (folder / name).write_bytes(ETH + AVTP + bytes_of)
+(folder / "eth-short").write_bytes(ETH + b"\x22")
+(folder / "eth-tag-short").write_bytes(ETH + TAG + b"\x22")
+(folder / "eth-other").write_bytes(ETH + b"\x08\x00" + bytes(46))
+(folder / "eth-tagged-aaf").write_bytes(ETH + TAG + AVTP + aaf())
+(folder / "eth-tagged-crf").write_bytes(ETH + TAG + AVTP + crf())
