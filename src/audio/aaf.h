@@ -35,7 +35,7 @@ enum tt_aaf_reason {
     TT_AAF_FORMAT,     /* not a PCM format (AES3, user, reserved) */
     TT_AAF_RATE,       /* nsr is reserved or user-defined */
     TT_AAF_CHANNELS,   /* no channels */
-    TT_AAF_BIT_DEPTH,  /* 0 or beyond the container's width */
+    TT_AAF_BIT_DEPTH,  /* 0, beyond the container's width, or a float that is not 32 */
     TT_AAF_TRUNCATED,  /* stream_data_length exceeds what was received */
     TT_AAF_EMPTY,      /* stream_data_length is 0 */
     TT_AAF_RAGGED,     /* stream_data_length is no whole number of frames */

@@ -1,7 +1,20 @@
 /*
  * What a bystander can say of the AVTP streams on a link, from packets and arrival stamps alone.
  *
- * Pure, constant memory per stream, the same live and from a capture.
+ * Pure, constant memory per stream (on the heap, at its first PDU), the same live and from a
+ * capture.
+ *
+ * What counts as lost, with a sequence number of 8 bits:
+ * - A number that was skipped is lost; when it comes later it is reordered and no longer lost; when
+ * it was seen already it is duplicated. "Behind" is up to 128 PDUs.
+ * - After a silence longer than 128 PDU intervals (known for AAF and CRF only) the next PDU is
+ * ahead, never behind. Where the presentation times of an AAF stream advanced in step with its
+ * sequence so far, they say how many times the sequence went round: losses of 256 PDUs and more are
+ * found. Where they contradict the sequence then, the talker started anew: that is a restart, and
+ * nothing is booked as lost.
+ * - Without such stamps `lost` is the least that the sequence allows: multiples of 256 go unseen,
+ * and a restart can look like up to 255 lost. Arrival alone never adds to it: a stalled link only
+ * looks like loss.
  */
 #ifndef TT_AUDIO_OBSERVER_H
 #define TT_AUDIO_OBSERVER_H
@@ -16,34 +29,48 @@
 #include "audio/eth.h"
 #include "base/hist.h"
 
-/* One stream: stream ID, source, destination and subtype together (two talkers with one ID are two rows). */
+/* One stream: stream ID, source, destination and subtype together (two talkers with one ID are two
+ * rows). */
 struct tt_observed {
     struct tt_avtp avtp; /* of the latest PDU */
     struct tt_eth eth;
-    struct tt_aaf aaf;   /* AAF only: of the latest valid PDU; its payload is NULL */
-    struct tt_crf crf;   /* CRF only; its timestamps are NULL */
-    bool known;          /* aaf or crf is filled */
+    struct tt_aaf aaf; /* AAF only: of the latest valid PDU; its payload is NULL */
+    struct tt_crf crf; /* CRF only; its timestamps are NULL */
+    bool known;        /* aaf or crf is filled */
     uint64_t pdus;
-    uint64_t lost;       /* missing in the sequence and not come later */
+    uint64_t lost; /* missing in the sequence and not come later */
     uint64_t duplicated;
     uint64_t reordered;
+    uint64_t restarts;                /* sequence and stamps began anew after a silence */
     uint64_t refused[TT_AAF_REASONS]; /* AAF: by reason */
-    uint64_t frames_changed; /* PDUs whose shape (format, rate, channels, frames) differs from the one before */
+    uint64_t frames_changed; /* PDUs whose shape (format, rate, channels, frames) differs from the
+                                one before */
     int64_t first_ns;
     int64_t last_ns;
-    uint64_t window[4];  /* which of the last 256 sequence numbers were seen */
-    uint8_t highest;     /* sequence number of the window's newest */
-    struct tt_hist interval;
+    struct tt_hist interval; /* between successive arrivals */
+
+    uint64_t window[4]; /* which of the last 256 sequence numbers were seen */
+    uint8_t highest;    /* sequence number of the window's newest */
+    int64_t highest_ns; /* its arrival */
+    uint64_t span;      /* sequence numbers from the first to the newest, since a restart */
+    bool stamped;       /* a valid presentation time was seen: */
+    bool stamps_steady; /* the last one advanced as the sequence did */
+    uint32_t stamp;
+    int64_t stamp_ns;   /* arrival of its PDU */
+    int64_t stamp_pdus; /* from its PDU to the newest */
 };
 
 struct tt_observer {
     struct tt_observed **streams; /* in order of appearance */
     size_t count;
     size_t capacity;
-    uint64_t packets;       /* of any kind */
+    uint32_t *slots; /* hash table: index + 1 into streams; 0: free */
+    size_t slot_mask;
+    uint64_t packets; /* of any kind */
     uint64_t not_avtp;
-    uint64_t malformed;     /* AVTP EtherType, but no AVTPDU */
-    uint64_t beyond;        /* of streams beyond `capacity` */
+    uint64_t malformed; /* AVTP EtherType, but no AVTPDU */
+    uint64_t cut;       /* too few bytes captured to tell */
+    uint64_t beyond;    /* of streams beyond `capacity`, or of memory */
     uint64_t by_subtype[256];
 };
 
@@ -51,9 +78,9 @@ struct tt_observer {
 int tt_observer_init(struct tt_observer *observer, size_t capacity);
 void tt_observer_done(struct tt_observer *observer);
 
-/* One Ethernet frame, tag in-line, with its arrival time in any steady scale of ns. `bytes` is what was
- * captured, `wire_bytes` the frame's length on the wire (a snap length may have cut it: lengths are then checked
- * against wire_bytes and the payload is not read). */
+/* One Ethernet frame, tag in-line, with its arrival time in any steady scale of ns. `bytes` is what
+ * was captured, `wire_bytes` the frame's length on the wire (a snap length may have cut it: lengths
+ * are then checked against wire_bytes and the payload is not read). */
 void tt_observer_packet(struct tt_observer *observer, const uint8_t *frame, size_t bytes,
                         size_t wire_bytes, int64_t arrival_ns);
 

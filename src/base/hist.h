@@ -1,35 +1,35 @@
 /*
- * A distribution of signed int64_t values in constant memory: exact count, minimum, maximum, mean and
- * population standard deviation, and a log-linear (HDR) histogram for percentiles within 0.1 %.
+ * A distribution of signed int64_t values in constant memory: exact count, minimum, maximum, mean
+ * and population standard deviation, and a log-linear (HDR) histogram for percentiles within 0.1 %.
  *
  * Invariants: no value is ever dropped (one outside the buckets lands in the outermost bucket and
- * still counts in n, min, max, mean and stdev); recording is bounded and allocates nothing; two
- * histograms merge into what recording both would have given.
+ * still counts in n, min, max, mean and stdev); nothing wraps or saturates, whatever the values and
+ * however many; recording is bounded and allocates nothing; two histograms merge into what
+ * recording both would have given.
  *
- * Buckets: 2^10 linear steps per power of two, up to TT_HIST_MAX on both sides of zero.
+ * Buckets: 2^9 linear steps per power of two on both sides of zero. A bucket's middle is at most
+ * 1/1024 from any value in it, and values under 1024 have a bucket each.
  */
 #ifndef TT_BASE_HIST_H
 #define TT_BASE_HIST_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/attr.h"
 
-#define TT_HIST_STEP_BITS 10
-#define TT_HIST_TOP_BITS 34 /* values up to 2^34 ns = 17 s have buckets of their own */
-#define TT_HIST_BUCKETS ((TT_HIST_TOP_BITS - TT_HIST_STEP_BITS + 1) << TT_HIST_STEP_BITS)
+#define TT_HIST_STEP_BITS 9
+#define TT_HIST_TOP_BITS  40 /* values up to 2^40 ns = 18 min have buckets of their own */
+#define TT_HIST_BUCKETS   ((TT_HIST_TOP_BITS - TT_HIST_STEP_BITS + 1) << TT_HIST_STEP_BITS)
 
 struct tt_hist {
     uint64_t n;
     int64_t min;
     int64_t max;
     int64_t first;      /* moments are kept about the first value */
-    int64_t sum;        /* of value - first */
-    uint64_t square_lo; /* of (value - first)^2, 128 bits */
-    uint64_t square_hi;
-    uint32_t positive[TT_HIST_BUCKETS]; /* value >= 0 */
-    uint32_t negative[TT_HIST_BUCKETS]; /* value < 0, by magnitude */
+    uint64_t sum[2];    /* of value - first: 128 bits, two's complement, low word first */
+    uint64_t square[3]; /* of (value - first)^2: 192 bits, low word first */
+    uint64_t positive[TT_HIST_BUCKETS]; /* value >= 0 */
+    uint64_t negative[TT_HIST_BUCKETS]; /* value < 0, by magnitude */
 };
 
 struct tt_summary {

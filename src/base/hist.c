@@ -1,0 +1,276 @@
+/*
+ * See hist.h. The wide sums are done by hand, because 32-bit compilers have no __int128.
+ */
+#include "base/hist.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+/* sign and magnitude: a difference of two int64_t needs 65 bits */
+struct signed65 {
+    bool negative;
+    uint64_t magnitude;
+};
+
+static struct signed65 difference(int64_t a, int64_t b)
+{
+    bool negative = a < b;
+
+    return (struct signed65){negative,
+                             negative ? (uint64_t)b - (uint64_t)a : (uint64_t)a - (uint64_t)b};
+}
+
+/* words += value << 64 * at, modulo 2^(64 * n) */
+static void wide_add(uint64_t *words, unsigned n, unsigned at, uint64_t value)
+{
+    for (unsigned i = at; i < n && value > 0; i++) {
+        words[i] += value;
+        value = words[i] < value;
+    }
+}
+
+static void wide_sub(uint64_t *words, unsigned n, unsigned at, uint64_t value)
+{
+    for (unsigned i = at; i < n && value > 0; i++) {
+        bool borrow = words[i] < value;
+
+        words[i] -= value;
+        value = borrow;
+    }
+}
+
+static void multiply(uint64_t a, uint64_t b, uint64_t ret_product[2])
+{
+    uint64_t a_low = a & UINT32_MAX;
+    uint64_t a_high = a >> 32;
+    uint64_t b_low = b & UINT32_MAX;
+    uint64_t b_high = b >> 32;
+    uint64_t low = a_low * b_low;
+    uint64_t middle = a_high * b_low + (low >> 32);
+    uint64_t middle2 = a_low * b_high + (middle & UINT32_MAX);
+
+    ret_product[0] = middle2 << 32 | (low & UINT32_MAX);
+    ret_product[1] = a_high * b_high + (middle >> 32) + (middle2 >> 32);
+}
+
+/* words (three of them) += or -= a * b, b being two words */
+static void wide_accumulate(uint64_t words[3], bool subtract, uint64_t a, const uint64_t b[2])
+{
+    for (unsigned i = 0; i < 2; i++) {
+        uint64_t product[2];
+
+        multiply(a, b[i], product);
+        for (unsigned k = 0; k < 2; k++) {
+            if (subtract)
+                wide_sub(words, 3, i + k, product[k]);
+            else
+                wide_add(words, 3, i + k, product[k]);
+        }
+    }
+}
+
+/* The magnitude of a 128-bit two's complement number; returns whether it is negative. */
+static bool wide_magnitude(const uint64_t sum[2], uint64_t ret_magnitude[2])
+{
+    bool negative = sum[1] >> 63 != 0;
+
+    ret_magnitude[0] = negative ? ~sum[0] : sum[0];
+    ret_magnitude[1] = negative ? ~sum[1] : sum[1];
+    if (negative)
+        wide_add(ret_magnitude, 2, 0, 1);
+    return negative;
+}
+
+/* dividend / divisor; the quotient is known to fit 64 bits (dividend[1] < divisor). */
+static uint64_t wide_divide(const uint64_t dividend[2], uint64_t divisor, uint64_t *ret_rest)
+{
+    uint64_t rest = dividend[1];
+    uint64_t quotient = 0;
+
+    for (int bit = 63; bit >= 0; bit--) {
+        bool carry = rest >> 63 != 0;
+
+        rest = rest << 1 | (dividend[0] >> bit & 1);
+        quotient <<= 1;
+        if (carry || rest >= divisor) {
+            rest -= divisor;
+            quotient |= 1;
+        }
+    }
+    *ret_rest = rest;
+    return quotient;
+}
+
+static unsigned bucket_of(uint64_t magnitude)
+{
+    unsigned shift = 0;
+
+    if (magnitude >> TT_HIST_TOP_BITS != 0)
+        return TT_HIST_BUCKETS - 1;
+    if (magnitude >> (TT_HIST_STEP_BITS + 1) != 0)
+        shift = 63 - (unsigned)__builtin_clzll(magnitude) - TT_HIST_STEP_BITS;
+    return (shift << TT_HIST_STEP_BITS) + (unsigned)(magnitude >> shift);
+}
+
+static int64_t bucket_middle(unsigned bucket)
+{
+    unsigned power = bucket >> TT_HIST_STEP_BITS;
+    int64_t step = bucket & ((1U << TT_HIST_STEP_BITS) - 1);
+
+    if (power <= 1)
+        return bucket;
+    return ((step | 1 << TT_HIST_STEP_BITS) << (power - 1)) + (INT64_C(1) << (power - 2));
+}
+
+void tt_hist_init(struct tt_hist *h)
+{
+    memset(h, 0, sizeof(*h));
+}
+
+void tt_hist_record(struct tt_hist *h, int64_t value)
+{
+    struct signed65 d;
+    uint64_t square[2];
+
+    if (h->n == 0) {
+        h->first = value;
+        h->min = value;
+        h->max = value;
+    }
+    h->n++;
+    if (value < h->min)
+        h->min = value;
+    if (value > h->max)
+        h->max = value;
+    d = difference(value, h->first);
+    if (d.negative)
+        wide_sub(h->sum, 2, 0, d.magnitude);
+    else
+        wide_add(h->sum, 2, 0, d.magnitude);
+    multiply(d.magnitude, d.magnitude, square);
+    wide_add(h->square, 3, 0, square[0]);
+    wide_add(h->square, 3, 1, square[1]);
+    if (value < 0)
+        h->negative[bucket_of(0 - (uint64_t)value)]++;
+    else
+        h->positive[bucket_of((uint64_t)value)]++;
+}
+
+/*
+ * from's moments, moved to into->first: with d' = d + c, c = from->first - into->first,
+ * sum d' = sum d + n c, sum d'^2 = sum d^2 + 2 c sum d + n c^2.
+ */
+static void merge_moments(struct tt_hist *into, const struct tt_hist *from)
+{
+    struct signed65 c = difference(from->first, into->first);
+    uint64_t sum[2];
+    uint64_t product[2];
+    bool negative = wide_magnitude(from->sum, sum);
+
+    wide_add(into->sum, 2, 0, from->sum[0]);
+    wide_add(into->sum, 2, 1, from->sum[1]);
+    multiply(from->n, c.magnitude, product);
+    for (unsigned k = 0; k < 2; k++) {
+        if (c.negative)
+            wide_sub(into->sum, 2, k, product[k]);
+        else
+            wide_add(into->sum, 2, k, product[k]);
+    }
+    for (unsigned k = 0; k < 3; k++)
+        wide_add(into->square, 3, k, from->square[k]);
+    wide_accumulate(into->square, negative != c.negative, c.magnitude, sum);
+    wide_accumulate(into->square, negative != c.negative, c.magnitude, sum);
+    wide_accumulate(into->square, false, c.magnitude, product);
+}
+
+void tt_hist_merge(struct tt_hist *into, const struct tt_hist *from)
+{
+    if (from->n == 0)
+        return;
+    if (into->n == 0) {
+        *into = *from;
+        return;
+    }
+    merge_moments(into, from);
+    into->n += from->n;
+    if (from->min < into->min)
+        into->min = from->min;
+    if (from->max > into->max)
+        into->max = from->max;
+    for (unsigned i = 0; i < TT_HIST_BUCKETS; i++) {
+        into->positive[i] += from->positive[i];
+        into->negative[i] += from->negative[i];
+    }
+}
+
+static int64_t clamp(const struct tt_hist *h, int64_t value)
+{
+    if (value < h->min)
+        return h->min;
+    return value > h->max ? h->max : value;
+}
+
+int64_t tt_hist_percentile(const struct tt_hist *h, unsigned per_mille)
+{
+    uint64_t rank = h->n / 1000 * per_mille + (h->n % 1000 * per_mille + 999) / 1000;
+    uint64_t below = 0;
+
+    for (unsigned i = TT_HIST_BUCKETS; i > 0; i--) {
+        below += h->negative[i - 1];
+        if (below >= rank)
+            return clamp(h, -bucket_middle(i - 1));
+    }
+    for (unsigned i = 0; i < TT_HIST_BUCKETS; i++) {
+        below += h->positive[i];
+        if (below >= rank)
+            return clamp(h, bucket_middle(i));
+    }
+    return h->max;
+}
+
+/*
+ * The moments are moved to the integer m nearest to the mean, so that nothing cancels: with sum d =
+ * m n + r, |r| <= n / 2, the sum of (d - m)^2 is sum d^2 - m (m n + 2 r), exact, and at least 2 r^2
+ * / n, which is twice what is then taken off.
+ */
+static void summarize_moments(const struct tt_hist *h, struct tt_summary *ret_summary)
+{
+    uint64_t sum[2];
+    uint64_t rest;
+    uint64_t square[3] = {h->square[0], h->square[1], h->square[2]};
+    bool negative = wide_magnitude(h->sum, sum);
+    uint64_t m = wide_divide(sum, h->n, &rest);
+    double n = (double)h->n;
+    double r = (double)rest;
+    double about_m;
+
+    if (rest > h->n / 2) {
+        m++;
+        rest = h->n - rest;
+        r = -(double)rest;
+        wide_sub(sum, 2, 0, rest);
+    } else {
+        wide_add(sum, 2, 0, rest);
+    }
+    wide_accumulate(square, true, m, sum);
+    about_m = ((double)square[2] * 0x1p64 + (double)square[1]) * 0x1p64 + (double)square[0];
+    ret_summary->stdev = sqrt((about_m - r * r / n) / n);
+    ret_summary->mean = negative ? (double)(int64_t)((uint64_t)h->first - m) - r / n
+                                 : (double)(int64_t)((uint64_t)h->first + m) + r / n;
+}
+
+void tt_hist_summarize(const struct tt_hist *h, struct tt_summary *ret_summary)
+{
+    struct tt_summary summary = {.n = h->n};
+
+    if (h->n > 0) {
+        summary.min = h->min;
+        summary.max = h->max;
+        summarize_moments(h, &summary);
+        summary.p50 = tt_hist_percentile(h, 500);
+        summary.p99 = tt_hist_percentile(h, 990);
+        summary.p999 = tt_hist_percentile(h, 999);
+    }
+    *ret_summary = summary;
+}

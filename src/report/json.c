@@ -1,0 +1,117 @@
+/*
+ * See json.h.
+ */
+#include "report/json.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "audio/eth.h"
+
+static json_t *json_rounded(double ns)
+{
+    return json_real(round(ns * 1000) / 1000);
+}
+
+json_t *tt_json_summary(const struct tt_hist *hist)
+{
+    struct tt_summary s;
+
+    if (!hist || hist->n == 0) {
+        return json_pack("{s:i, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n}", "n", 0, "mean_ns",
+                         "stdev_ns", "min_ns", "p50_ns", "p99_ns", "p99_9_ns", "max_ns",
+                         "range_ns");
+    }
+    tt_hist_summarize(hist, &s);
+    return json_pack("{s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I}", "n", tt_json_u64(s.n),
+                     "mean_ns", json_rounded(s.mean), "stdev_ns", json_rounded(s.stdev), "min_ns",
+                     (json_int_t)s.min, "p50_ns", (json_int_t)s.p50, "p99_ns", (json_int_t)s.p99,
+                     "p99_9_ns", (json_int_t)s.p999, "max_ns", (json_int_t)s.max, "range_ns",
+                     (json_int_t)(s.max - s.min));
+}
+
+json_t *tt_json_u64(uint64_t value)
+{
+    return json_integer((json_int_t)value);
+}
+
+json_t *tt_json_known(int64_t value, int64_t least)
+{
+    return value < least ? json_null() : json_integer((json_int_t)value);
+}
+
+json_t *tt_json_stream_id(uint64_t stream_id)
+{
+    char text[TT_STREAM_ID_TEXT];
+
+    return json_string(tt_stream_id_format(stream_id, text));
+}
+
+json_t *tt_json_refused(const uint64_t refused[TT_AAF_REASONS])
+{
+    static const char *const names[TT_AAF_REASONS] = {
+        [TT_AAF_OK] = "ok",
+        [TT_AAF_SHORT] = "short",
+        [TT_AAF_SUBTYPE] = "subtype",
+        [TT_AAF_VERSION] = "version",
+        [TT_AAF_NO_STREAM] = "no_stream",
+        [TT_AAF_FORMAT] = "format",
+        [TT_AAF_RATE] = "rate",
+        [TT_AAF_CHANNELS] = "channels",
+        [TT_AAF_BIT_DEPTH] = "bit_depth",
+        [TT_AAF_TRUNCATED] = "truncated",
+        [TT_AAF_EMPTY] = "empty",
+        [TT_AAF_RAGGED] = "ragged",
+    };
+    json_t *object = json_object();
+
+    for (int i = TT_AAF_OK + 1; i < TT_AAF_REASONS; i++) {
+        json_object_set_new(object, names[i], tt_json_u64(refused[i]));
+    }
+    return object;
+}
+
+int tt_json_print_line(FILE *out, const json_t *value)
+{
+    if (json_dumpf(value, out, TT_JSON_LINE) != 0 || fputc('\n', out) == EOF || fflush(out) != 0) {
+        return errno ? -errno : -EIO;
+    }
+    return 0;
+}
+
+static int json_write(FILE *file, const json_t *value)
+{
+    int error = 0;
+
+    if (!file) {
+        return -errno;
+    }
+    if (json_dumpf(value, file, TT_JSON_FILE) != 0 || fputc('\n', file) == EOF) {
+        error = -EIO;
+    }
+    if (fclose(file) != 0 && !error) {
+        error = -errno;
+    }
+    return error;
+}
+
+int tt_json_write_file(const char *path, const json_t *value)
+{
+    char *temporary;
+    int error;
+
+    if (!value || asprintf(&temporary, "%s.%ld.tmp", path, (long)getpid()) < 0) {
+        return -ENOMEM;
+    }
+    error = json_write(fopen(temporary, "we"), value);
+    if (!error && rename(temporary, path) != 0) {
+        error = -errno;
+    }
+    if (error) {
+        unlink(temporary);
+    }
+    free(temporary);
+    return error;
+}

@@ -1,0 +1,56 @@
+/*
+ * See note.h.
+ */
+#include "report/note.h"
+
+#include <stddef.h>
+
+const char *tt_note_text(enum tt_note note)
+{
+    switch (note) {
+    case TT_NOTE_NO_REALTIME:
+        return "no real-time priority (SCHED_FIFO was refused): a busy machine can hold packets "
+               "back "
+               "by milliseconds; run as root, grant CAP_SYS_NICE or raise RLIMIT_RTPRIO";
+    case TT_NOTE_SOFTWARE_PACE:
+        return "launch times are kept by software (no qdisc on this interface and priority keeps "
+               "them): packets leave when the thread wakes, tens of microseconds late at best; set "
+               "up ETF or taprio for hardware timing";
+    case TT_NOTE_LAUNCH_PERMISSION:
+        return "launch times are kept by software although the qdisc could keep them: SO_TXTIME "
+               "needs CAP_NET_ADMIN; run as root or grant it";
+    case TT_NOTE_LAUNCH_REFUSED:
+        return "the kernel refused launch times while running: from there software kept them, less "
+               "exactly; check that the qdisc's clock is CLOCK_TAI and its delta is long enough";
+    case TT_NOTE_TAI_UNSET:
+        return "the kernel's TAI offset is 0, so TAI and UTC are the same here: peers that know "
+               "TAI "
+               "are 37 s off; run ptp4l with phc2sys (or chrony with leapsectz) to set it";
+    case TT_NOTE_RECEIVE_BUFFER:
+        return "the receive buffer is smaller than asked for: a long stall loses packets (counted "
+               "as receive_drops); raise net.core.rmem_max or grant CAP_NET_ADMIN";
+    case TT_NOTE_NO_KERNEL_STAMPS:
+        return "the kernel gives no arrival stamps: packets are stamped when they are read, so "
+               "late "
+               "reading looks like late arrival; use an interface whose driver stamps";
+    case TT_NOTE_LINK_DOWN:
+        return "the interface was down or without carrier: nothing passes until it is up; check "
+               "the "
+               "cable and `ip link`";
+    }
+    return NULL;
+}
+
+const char *tt_note_next(unsigned *notes)
+{
+    while (*notes != 0) {
+        unsigned lowest = *notes & -*notes;
+        const char *text = tt_note_text((enum tt_note)lowest);
+
+        *notes &= ~lowest;
+        if (text) {
+            return text;
+        }
+    }
+    return NULL;
+}
