@@ -1,0 +1,208 @@
+/*
+ * See explain.h.
+ */
+#include "cli/explain.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A capture device stops up to a buffer after the last frame that the program read; and no device
+ * of ours has a buffer above 1 s. */
+#define XRUN_REACH_S 1
+
+static int kind_parse(const char *name, enum tt_event_kind *ret_kind)
+{
+    for (enum tt_event_kind kind = 0; kind < TT_EVENT_KINDS; kind++) {
+        if (strcmp(name, tt_event_kind_name(kind)) == 0) {
+            *ret_kind = kind;
+            return 0;
+        }
+    }
+    return -EINVAL;
+}
+
+static int event_add(struct tt_reports *reports, const struct tt_reported *reported)
+{
+    if (reports->count == reports->capacity) {
+        size_t capacity = reports->capacity ? reports->capacity * 2 : 64;
+        struct tt_reported *events = realloc(reports->events, capacity * sizeof *reports->events);
+
+        if (!events) {
+            return -ENOMEM;
+        }
+        reports->events = events;
+        reports->capacity = capacity;
+    }
+    reports->events[reports->count++] = *reported;
+    return 0;
+}
+
+static int events_add(struct tt_reports *reports, json_t *events, bool talker)
+{
+    size_t i;
+    json_t *item;
+
+    json_array_foreach(events, i, item)
+    {
+        struct tt_reported reported = {.talker = talker};
+        const char *kind;
+        json_int_t frame;
+        json_int_t frames;
+        int error;
+
+        if (json_unpack(item, "{s:s, s:I, s:I}", "kind", &kind, "frame", &frame, "frames",
+                        &frames) != 0 ||
+            kind_parse(kind, &reported.event.kind) != 0) {
+            return -EINVAL;
+        }
+        reported.event.frame = frame;
+        reported.event.frames = frames;
+        error = event_add(reports, &reported);
+        if (error) {
+            return error;
+        }
+    }
+    return 0;
+}
+
+int tt_reports_add(struct tt_reports *reports, const char *path, char *text, size_t text_bytes,
+                   const char **ret_why)
+{
+    json_error_t where;
+    json_t *root = json_load_file(path, 0, &where);
+    const char *role;
+    json_t *events;
+    json_int_t unkept;
+    json_t *rate;
+    int error;
+
+    if (!root) {
+        snprintf(text, text_bytes, "%s", where.text);
+        *ret_why = text;
+        return -EINVAL;
+    }
+    *ret_why = "it is not the report of a tactus device";
+    error = -EINVAL;
+    if (json_unpack(root, "{s:s, s:o, s:I}", "role", &role, "events", &events, "events_unkept",
+                    &unkept) == 0 &&
+        (strcmp(role, "talker") == 0 || strcmp(role, "listener") == 0)) {
+        error = events_add(reports, events, strcmp(role, "talker") == 0);
+        reports->unkept += (uint64_t)unkept;
+        reports->files++;
+        rate = json_object_get(root, "rate_hz");
+        if (json_is_integer(rate)) {
+            reports->rate_hz = json_integer_value(rate);
+        }
+    }
+    json_decref(root);
+    return error;
+}
+
+void tt_reports_done(struct tt_reports *reports)
+{
+    free(reports->events);
+    *reports = (struct tt_reports){0};
+}
+
+static bool explains_itself(enum tt_event_kind kind)
+{
+    return kind == TT_EVENT_LATE || kind == TT_EVENT_LOST || kind == TT_EVENT_DROPPED ||
+           kind == TT_EVENT_REFUSED;
+}
+
+/* Position of the event's start counted from the start of the range. */
+static int64_t event_offset(const struct tt_reported *reported, const struct tt_match_range *range)
+{
+    return reported->event.frame - (reported->talker ? range->source : range->recording);
+}
+
+/* Whether the range has positions on the axis that this event's are on. */
+static bool same_axis(const struct tt_reported *reported, const struct tt_match_range *range)
+{
+    return reported->talker || range->recording_frames > 0;
+}
+
+/* How many frames of the range from `at` on one event explains: the farthest-reaching. */
+static int64_t covered_from(const struct tt_reports *reports, const struct tt_match_range *range,
+                            int64_t at, enum tt_event_kind *ret_kind)
+{
+    int64_t most = 0;
+
+    for (size_t i = 0; i < reports->count; i++) {
+        const struct tt_reported *reported = &reports->events[i];
+        int64_t begin = event_offset(reported, range);
+        int64_t reach = begin + reported->event.frames - at;
+
+        if (explains_itself(reported->event.kind) && same_axis(reported, range) && begin <= at &&
+            reach > most) {
+            most = reach;
+            *ret_kind = reported->event.kind;
+        }
+    }
+    return most;
+}
+
+static bool shift_explained(const struct tt_reports *reports, const struct tt_match_range *range)
+{
+    for (size_t i = 0; i < reports->count; i++) {
+        const struct tt_reported *reported = &reports->events[i];
+        int64_t length = reported->talker ? range->source_frames : range->recording_frames;
+        int64_t reach = reported->talker ? 0 : XRUN_REACH_S * reports->rate_hz;
+        int64_t at = event_offset(reported, range);
+
+        if (reported->event.kind == TT_EVENT_XRUN && at >= -range->slide_frames &&
+            at <= length + reach) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static unsigned kinds_seen(const struct tt_reports *reports, const struct tt_match_range *range)
+{
+    unsigned seen = 0;
+
+    for (size_t i = 0; i < reports->count; i++) {
+        const struct tt_reported *reported = &reports->events[i];
+        int64_t length = reported->talker ? range->source_frames : range->recording_frames;
+        int64_t at = event_offset(reported, range);
+
+        if (same_axis(reported, range) && at <= length && at + reported->event.frames > 0) {
+            seen |= 1u << reported->event.kind;
+        }
+    }
+    return seen;
+}
+
+void tt_reports_explain(const struct tt_reports *reports, const struct tt_match_range *range,
+                        struct tt_explanation *ret_explanation)
+{
+    struct tt_explanation explanation = {.seen = kinds_seen(reports, range)};
+    int64_t at = 0;
+
+    if (range->shift && shift_explained(reports, range)) {
+        explanation.frames[TT_EVENT_XRUN] = range->source_frames;
+        explanation.seen |= 1u << TT_EVENT_XRUN;
+        explanation.explained = true;
+    }
+    while (!range->shift && at < range->source_frames) {
+        enum tt_event_kind kind;
+        int64_t covered = covered_from(reports, range, at, &kind);
+
+        if (covered == 0) {
+            break;
+        }
+        if (covered > range->source_frames - at) {
+            covered = range->source_frames - at;
+        }
+        explanation.frames[kind] += covered;
+        at += covered;
+    }
+    if (!range->shift) {
+        explanation.explained = at == range->source_frames;
+    }
+    *ret_explanation = explanation;
+}
