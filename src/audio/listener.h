@@ -26,16 +26,19 @@
 #include "audio/event.h"
 #include "audio/media_clock.h"
 #include "audio/stream_config.h"
+#include "audio/timeline.h"
 #include "base/attr.h"
 #include "base/hist.h"
 
 #define TT_LISTENER_RESYNC_STAMPS 8
+#define TT_LISTENER_ABSENCE_NS INT64_C(1000000000) /* without a PDU for so long, the talker is gone */
 
 struct tt_listener_counters {
     uint64_t pdus;          /* valid PDUs of this stream and talker */
     uint64_t pdus_placed;   /* whose frames stand in the timeline */
-    uint64_t frames_lost;   /* presented as silence: never arrived */
-    uint64_t frames_late;   /* presented as silence: arrived after presentation */
+    uint64_t frames_lost;   /* presented as silence: missing in the sequence (or came behind later PDUs,
+                               and after their presentation) */
+    uint64_t frames_late;   /* presented as silence: arrived in sequence after their presentation */
     uint64_t frames_absent; /* presented as silence: no talker */
     uint64_t pdus_late;
     uint64_t pdus_duplicate;
@@ -52,61 +55,43 @@ struct tt_listener_counters {
     uint64_t pdus_refused[TT_AAF_REASONS]; /* by tt_aaf_reason; [TT_AAF_OK] stays 0 */
 };
 
-/* A run of frames of the timeline for which nothing has arrived (yet). */
-struct tt_hole {
-    int64_t frame;
-    int64_t end;
-    enum tt_event_kind kind;
-};
-
-struct tt_listener_memory {
-    uint8_t *ring; /* ring_frames x wire frame bytes */
-    int64_t ring_frames;
-    struct tt_hole *holes;
-    size_t hole_capacity;
-};
-
 struct tt_listener {
     struct tt_stream_config config;
-    struct tt_listener_memory memory;
-    struct tt_event_log *log;
-    struct tt_listener_counters counters;
+    struct tt_timeline timeline;
+    struct tt_media_clock clock; /* device position <-> presentation time */
+    struct tt_listener_counters counters; /* frames_lost, _late, _absent: see the timeline */
     struct tt_hist lateness; /* arrival - presentation of every stamped PDU; negative is early */
-
-    size_t frame_bytes;
-    int64_t horizon_frames; /* how far ahead of the device a frame may be placed */
     int64_t stamp_offset_ns; /* added to stamps from the wire (a UTC time scale) */
 
-    struct tt_media_clock clock; /* device position <-> presentation time */
-    int64_t device;              /* frames presented so far */
-    int64_t filled;              /* end of what is placed; holes lie before it */
-    size_t hole_count;           /* sorted by position */
-
-    bool locked;             /* a talker is being followed */
-    uint8_t src[6];          /* its address */
-    int64_t last_arrival_tai_ns;
-    uint8_t sequence;        /* of the latest PDU in sequence order … */
-    int64_t sequence_end;    /* … and the position behind it */
-    size_t pdu_frames;
+    bool locked;     /* a talker is being followed */
+    bool restarting; /* mr toggled: the next stamp places the stream anew */
+    bool unsure;     /* after a long pause only a stamp tells how much is missing */
+    bool ever_locked;
     bool mr;
-    unsigned odd_stamps;     /* in a row, off the timeline and agreeing with each other */
+    uint8_t src[6]; /* the talker's address */
+    int64_t last_arrival_tai_ns;
+    uint8_t sequence;     /* of the latest PDU in sequence order … */
+    int64_t sequence_end; /* … and the position behind it */
+    int64_t pdu_frames;
+
+    unsigned odd_stamps; /* in a row, off the timeline and agreeing with each other; the latest: */
     uint8_t odd_sequence;
-    int64_t odd_frame;
     int64_t odd_tai_ns;
 };
 
 /* `config` complete (format, rate_hz, channels). `buffer_frames`: how many presented frames stay
  * readable; the rest of the ring is the horizon ahead. `log` may be NULL. 0, or -EINVAL where the memory
- * is too small (ring_frames > buffer_frames, at least one hole). */
+ * is too small. */
 int tt_listener_init(struct tt_listener *listener, const struct tt_stream_config *config,
-                     const struct tt_listener_memory *memory, int64_t buffer_frames,
+                     const struct tt_timeline_memory *memory, int64_t buffer_frames,
                      struct tt_event_log *log);
 
 /* The device starts at `frame` (frames delivered so far): its presentation begins now. */
 void tt_listener_start(struct tt_listener *listener, int64_t frame, int64_t now_tai_ns);
 
-/* A packet's AVTPDU (subtype first), its source address and arrival stamp. PDUs of other streams are
- * ignored. */
+/* A packet's AVTPDU (subtype first), its source address and arrival stamp, not after now. PDUs of other
+ * streams are ignored. The device moves on to the time of arrival first: what is late does not depend on
+ * when we read. */
 TT_RT void tt_listener_receive(struct tt_listener *listener, const uint8_t *pdu, size_t bytes,
                                const uint8_t src[6], int64_t arrival_tai_ns);
 
@@ -114,15 +99,16 @@ TT_RT void tt_listener_receive(struct tt_listener *listener, const uint8_t *pdu,
  * frames in [position - buffer_frames, position) may be read. */
 TT_RT int64_t tt_listener_advance(struct tt_listener *listener, int64_t now_tai_ns);
 
-/* The longest run of presented frames from `frame` without a wrap of the ring: at most *ret_frames = up
- * to `end`. */
-const uint8_t *tt_listener_frames(const struct tt_listener *listener, int64_t frame, int64_t end,
-                                  int64_t *ret_frames);
+/* The device stops: what is still open (frames without a talker) is booked. */
+void tt_listener_stop(struct tt_listener *listener, int64_t now_tai_ns);
 
-/* The time at which position `frame` is presented. */
+/* The time at which the device reaches position `frame`. */
 TT_RT int64_t tt_listener_presentation(const struct tt_listener *listener, int64_t frame);
 
 /* The local TAI clock stepped by step_ns; the device goes on without a step of its position. */
 TT_RT void tt_listener_clock_step(struct tt_listener *listener, int64_t step_ns);
+
+/* The counters with the timeline's among them. */
+struct tt_listener_counters tt_listener_counters(const struct tt_listener *listener);
 
 #endif

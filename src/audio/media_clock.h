@@ -17,7 +17,6 @@ struct tt_media_clock {
     int64_t tai_ns;   /* … at this time, */
     double fraction_ns; /* plus this, 0 … 1 */
     double drift;     /* true frame length / nominal - 1; within ±TT_MEDIA_CLOCK_DRIFT_MAX */
-    uint64_t updates; /* since the last anchor: the loop starts fast and narrows */
 };
 
 #define TT_MEDIA_CLOCK_DRIFT_MAX 1e-3

@@ -16,11 +16,11 @@
 #define TT_LINK_BATCH 64 /* packets per call, at most */
 
 struct tt_link_packet {
-    uint8_t *data;      /* the Ethernet frame; tags in-line when sent */
-    size_t bytes;       /* send: its length. receive: capacity, then the length on the wire */
+    uint8_t *data;       /* the Ethernet frame; tags in-line when sent */
+    size_t bytes;        /* send: its length. receive: capacity, then the length on the wire */
     int64_t time_tai_ns; /* send: launch time where the link keeps them. receive: arrival */
     bool kernel_stamped; /* receive: the kernel's stamp; false: ours, taken on reading */
-    int vlan_id;        /* receive: of the tag that the kernel took off; -1: none */
+    int vlan_id;         /* receive: of the tag that the kernel took off; -1: none */
     int pcp;
 };
 
@@ -35,8 +35,8 @@ struct tt_link_errors {
 struct tt_link;
 
 struct tt_link_ops {
-    /* Sends up to n <= TT_LINK_BATCH packets in order; returns how many the kernel took, or -errno where
-     * it took none. */
+    /* Sends up to n <= TT_LINK_BATCH packets in order; returns how many the kernel took, or -errno
+     * where it took none. */
     int (*send)(struct tt_link *link, const struct tt_link_packet *packets, int n);
     /* Takes up to n <= TT_LINK_BATCH packets that are there; 0: none; -errno. */
     int (*receive)(struct tt_link *link, struct tt_link_packet *packets, int n);
@@ -51,7 +51,7 @@ struct tt_link {
     const struct tt_link_ops *ops;
     uint8_t mac[6];
     unsigned mtu_bytes;
-    int64_t speed_mbps; /* 0: unknown */
+    int64_t speed_mbps;      /* 0: unknown */
     bool keeps_launch_times; /* the kernel or the hardware releases packets at their time */
 };
 

@@ -1,9 +1,9 @@
 /*
  * An Ethernet link by AF_PACKET.
  *
- * A sender binds to protocol 0 and so receives nothing. A receiver takes ETH_P_ALL behind a BPF filter (a
- * socket bound to 0x22F0 sees tagged frames without their tag), with kernel receive stamps, the tag from
- * PACKET_AUXDATA, and joins the stream's multicast address.
+ * A sender binds to protocol 0 and so receives nothing. A receiver takes ETH_P_ALL behind a BPF
+ * filter (a socket bound to 0x22F0 sees tagged frames without their tag), with kernel receive
+ * stamps, the tag from PACKET_AUXDATA, and joins the stream's multicast address.
  */
 #ifndef TT_OS_LINK_PACKET_H
 #define TT_OS_LINK_PACKET_H
@@ -12,12 +12,13 @@
 
 struct tt_link_packet_setup {
     const char *ifname;
-    int priority;       /* SO_PRIORITY of what is sent */
+    int priority; /* SO_PRIORITY of what is sent */
     bool send;
-    bool launch_times;  /* ask for SO_TXTIME (CLOCK_TAI) with error reports */
+    bool launch_times; /* ask for SO_TXTIME (CLOCK_TAI) with error reports */
     bool receive;
-    const uint8_t *dest;       /* receive: only packets to this address; joined when multicast. NULL: any */
-    const uint64_t *stream_id; /* receive: only AVTP of this stream. NULL: all AVTP */
+    const uint8_t
+        *dest; /* receive: only packets to this address; joined when multicast. NULL: any */
+    const uint64_t *stream_id;   /* receive: only AVTP of this stream. NULL: all AVTP */
     size_t receive_buffer_bytes; /* asked for; forced where permitted */
 };
 
@@ -27,8 +28,8 @@ enum tt_link_step {
     TT_LINK_STEP_INTERFACE, /* ENODEV: there is no such interface */
     TT_LINK_STEP_ETHERNET,  /* not an Ethernet interface */
     TT_LINK_STEP_BIND,
-    TT_LINK_STEP_PRIORITY,  /* EPERM above 6: CAP_NET_ADMIN is missing */
-    TT_LINK_STEP_LAUNCH,    /* SO_TXTIME was refused: EPERM without CAP_NET_ADMIN */
+    TT_LINK_STEP_PRIORITY, /* EPERM above 6: CAP_NET_ADMIN is missing */
+    TT_LINK_STEP_LAUNCH,   /* SO_TXTIME was refused: EPERM without CAP_NET_ADMIN */
     TT_LINK_STEP_FILTER,
     TT_LINK_STEP_MEMBERSHIP,
     TT_LINK_STEP_MEMORY,

@@ -1,6 +1,6 @@
 /*
- * What the kernel has set up on an interface for sending: its qdiscs, by rtnetlink (libmnl). Facts only; what
- * follows from them is decided above.
+ * What the kernel has set up on an interface for sending: its qdiscs, by rtnetlink (libmnl). Facts
+ * only; what follows from them is decided above.
  */
 #ifndef TT_OS_QDISC_H
 #define TT_OS_QDISC_H
@@ -29,7 +29,8 @@ struct tt_qdisc {
     bool txtime_assist;
 };
 
-/* Up to `capacity` qdiscs of the interface, in the kernel's order. 0 or -errno; -ENODEV: no such interface. */
+/* Up to `capacity` qdiscs of the interface, in the kernel's order. 0 or -errno; -ENODEV: no such
+ * interface. */
 int tt_qdisc_list(const char *ifname, struct tt_qdisc *ret_qdiscs, size_t capacity,
                   size_t *ret_count);
 

@@ -11,15 +11,16 @@
 
 struct tt_thread {
     pthread_t thread;
-    int pid;       /* of the process that started it: a forked child must not join */
+    int pid; /* of the process that started it: a forked child must not join */
     bool running;
     bool realtime; /* SCHED_FIFO was granted */
 };
 
-/* Starts `run(context)`. Asks for SCHED_FIFO; goes on without when refused (see `realtime`) and then asks
- * for the smallest timer slack. 0 or -errno. */
+/* Starts `run(context)`. Asks for SCHED_FIFO; goes on without when refused (see `realtime`) and
+ * then asks for the smallest timer slack. 0 or -errno. */
 int tt_thread_start(struct tt_thread *thread, void (*run)(void *context), void *context);
-/* Joins; nothing where it does not run, or in a forked child. The caller has told run() to return. */
+/* Joins; nothing where it does not run, or in a forked child. The caller has told run() to return.
+ */
 void tt_thread_join(struct tt_thread *thread);
 
 #endif

@@ -1,0 +1,319 @@
+/*
+ * See listener.h.
+ */
+#include "audio/listener.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audio/avtp.h"
+#include "base/bytes.h"
+#include "base/ns.h"
+
+#define SEQUENCE_RANGE 256
+/* With a gap in the sequence, a stamp within so many PDU intervals of it still confirms the gap. */
+#define ROUGH_PDUS 8
+
+int tt_listener_init(struct tt_listener *listener, const struct tt_stream_config *config,
+                     const struct tt_timeline_memory *memory, int64_t buffer_frames,
+                     struct tt_event_log *log)
+{
+    size_t frame_bytes = (size_t)tt_aaf_sample_bytes(config->format) * config->channels;
+
+    memset(listener, 0, sizeof *listener);
+    listener->config = *config;
+    tt_hist_init(&listener->lateness);
+    tt_media_clock_init(&listener->clock, config->rate_hz, 0, 0);
+    return tt_timeline_init(&listener->timeline, memory, frame_bytes, buffer_frames, log);
+}
+
+static void log_event(struct tt_listener *listener, enum tt_event_kind kind, int64_t frame,
+                      int64_t frames, int64_t now_tai_ns)
+{
+    if (listener->timeline.log) {
+        tt_event_log_add(listener->timeline.log, (struct tt_event){.kind = kind,
+                                                                   .frame = frame,
+                                                                   .frames = frames,
+                                                                   .time_tai_ns = now_tai_ns});
+    }
+}
+
+void tt_listener_start(struct tt_listener *listener, int64_t frame, int64_t now_tai_ns)
+{
+    tt_timeline_start(&listener->timeline, frame);
+    tt_media_clock_anchor(&listener->clock, frame,
+                          now_tai_ns - listener->config.playout_latency_ns);
+    listener->locked = false;
+    listener->odd_stamps = 0;
+    listener->last_arrival_tai_ns = now_tai_ns;
+    log_event(listener, TT_EVENT_START, frame, 0, now_tai_ns);
+}
+
+int64_t tt_listener_presentation(const struct tt_listener *listener, int64_t frame)
+{
+    return tt_media_clock_time(&listener->clock, frame) + listener->config.playout_latency_ns;
+}
+
+int64_t tt_listener_advance(struct tt_listener *listener, int64_t now_tai_ns)
+{
+    struct tt_timeline *timeline = &listener->timeline;
+
+    tt_timeline_advance(timeline,
+                        tt_media_clock_frame(&listener->clock,
+                                             now_tai_ns - listener->config.playout_latency_ns),
+                        now_tai_ns);
+    if (now_tai_ns - listener->last_arrival_tai_ns > TT_LISTENER_ABSENCE_NS) {
+        listener->locked = false;
+    }
+    /* Without a talker silence has its reason at once; otherwise the next PDU tells. */
+    if (!listener->locked ||
+        tt_frames_to_ns(timeline->device - timeline->filled, listener->config.rate_hz) >
+            TT_LISTENER_ABSENCE_NS) {
+        tt_timeline_close(timeline, TT_EVENT_ABSENT, now_tai_ns);
+    }
+    return timeline->device;
+}
+
+void tt_listener_stop(struct tt_listener *listener, int64_t now_tai_ns)
+{
+    tt_listener_advance(listener, now_tai_ns);
+    tt_timeline_close(&listener->timeline, TT_EVENT_ABSENT, now_tai_ns);
+}
+
+void tt_listener_clock_step(struct tt_listener *listener, int64_t step_ns)
+{
+    listener->clock.tai_ns += step_ns;
+    listener->last_arrival_tai_ns += step_ns;
+    listener->odd_tai_ns += step_ns;
+}
+
+struct tt_listener_counters tt_listener_counters(const struct tt_listener *listener)
+{
+    struct tt_listener_counters counters = listener->counters;
+
+    counters.frames_lost = listener->timeline.silent[TT_EVENT_LOST];
+    counters.frames_late = listener->timeline.silent[TT_EVENT_LATE];
+    counters.frames_absent = listener->timeline.silent[TT_EVENT_ABSENT];
+    return counters;
+}
+
+/* The frame of the timeline whose presentation time is nearest. */
+static int64_t nearest_frame(const struct tt_listener *listener, int64_t tai_ns)
+{
+    return tt_media_clock_frame(&listener->clock,
+                                tai_ns + TT_NS_PER_S / listener->config.rate_hz / 2);
+}
+
+static void place(struct tt_listener *listener, const struct tt_aaf *aaf, int64_t frame,
+                  enum tt_event_kind gap, int64_t now_tai_ns)
+{
+    struct tt_listener_counters *counters = &listener->counters;
+    int64_t frames = (int64_t)aaf->frames;
+
+    switch (tt_timeline_place(&listener->timeline, frame, frames, aaf->payload, gap, now_tai_ns)) {
+    case TT_PLACED:
+        counters->pdus_placed++;
+        break;
+    case TT_PLACED_REORDERED:
+        counters->pdus_placed++;
+        counters->pdus_reordered++;
+        break;
+    case TT_PLACED_DUPLICATE:
+        counters->pdus_duplicate++;
+        break;
+    case TT_PLACED_LATE:
+        counters->pdus_late++;
+        break;
+    case TT_PLACED_EARLY:
+        counters->pdus_early++;
+        return; /* it does not move the sequence: a sane one will */
+    }
+    if (frame + frames > listener->sequence_end) {
+        listener->sequence = aaf->sequence;
+        listener->sequence_end = frame + frames;
+        listener->pdu_frames = frames;
+    }
+}
+
+/* Whether a PDU at `frame` could still be presented: 0, or > 0 early (beyond the horizon), < 0 late. */
+static int off_timeline(const struct tt_listener *listener, int64_t frame, int64_t frames)
+{
+    const struct tt_timeline *timeline = &listener->timeline;
+
+    if (frame + frames > timeline->device + timeline->horizon_frames) {
+        return 1;
+    }
+    return frame + frames <= timeline->device ? -1 : 0;
+}
+
+/* Places the stream where its stamp says, whatever was before. False where that is no place in the
+ * timeline. */
+static bool synchronise(struct tt_listener *listener, const struct tt_aaf *aaf,
+                        const uint8_t src[6], int64_t presentation_ns, int64_t now_tai_ns)
+{
+    int64_t frame = nearest_frame(listener, presentation_ns);
+
+    listener->odd_stamps = 0;
+    if (off_timeline(listener, frame, (int64_t)aaf->frames) != 0) {
+        return false;
+    }
+    if (listener->ever_locked) {
+        listener->counters.resyncs++;
+    }
+    tt_media_clock_anchor(&listener->clock, frame, presentation_ns);
+    tt_timeline_truncate(&listener->timeline, frame);
+    log_event(listener, TT_EVENT_RESYNC, frame, 0, now_tai_ns);
+    memcpy(listener->src, src, sizeof listener->src);
+    listener->locked = true;
+    listener->ever_locked = true;
+    listener->restarting = false;
+    listener->unsure = false;
+    listener->mr = aaf->mr;
+    listener->sequence_end = frame;
+    place(listener, aaf, frame, TT_EVENT_ABSENT, now_tai_ns);
+    return true;
+}
+
+/* A stamped PDU while no talker is followed, or after a restart of its media clock. */
+static void acquire(struct tt_listener *listener, const struct tt_aaf *aaf, const uint8_t src[6],
+                    int64_t presentation_ns, int64_t now_tai_ns)
+{
+    int64_t frame = nearest_frame(listener, presentation_ns);
+    int off = off_timeline(listener, frame, (int64_t)aaf->frames);
+
+    if (off > 0) {
+        listener->counters.pdus_early++;
+    } else if (off < 0) {
+        listener->counters.pdus_late++;
+        log_event(listener, TT_EVENT_LATE, frame, (int64_t)aaf->frames, now_tai_ns);
+    } else {
+        synchronise(listener, aaf, src, presentation_ns, now_tai_ns);
+    }
+}
+
+/* Another stamp that does not fit: true when there are enough that agree with each other. */
+static bool odd_stamps_agree(struct tt_listener *listener, const struct tt_aaf *aaf,
+                             int64_t presentation_ns)
+{
+    int64_t frames = (int64_t)((uint8_t)(aaf->sequence - listener->odd_sequence) * aaf->frames);
+    int64_t expected_ns = listener->odd_tai_ns + tt_frames_to_ns(frames, aaf->rate_hz);
+
+    if (listener->odd_stamps > 0 && frames > 0 &&
+        llabs(presentation_ns - expected_ns) <= listener->config.ptime_tolerance_ns) {
+        listener->odd_stamps++;
+    } else {
+        listener->odd_stamps = 1;
+    }
+    listener->odd_sequence = aaf->sequence;
+    listener->odd_tai_ns = presentation_ns;
+    return listener->odd_stamps >= TT_LISTENER_RESYNC_STAMPS;
+}
+
+/* A PDU of the talker that is being followed. `stamp`: NULL where it has none. */
+static void follow(struct tt_listener *listener, const struct tt_aaf *aaf, const int64_t *stamp,
+                   int64_t now_tai_ns)
+{
+    uint8_t delta = (uint8_t)(aaf->sequence - listener->sequence);
+    int64_t range = SEQUENCE_RANGE * listener->pdu_frames;
+    int64_t frame = listener->sequence_end + ((int64_t)delta - 1) * listener->pdu_frames;
+    int64_t by_sequence = delta >= SEQUENCE_RANGE / 2 ? frame - range : frame;
+    int64_t error_ns;
+    int64_t rough_ns;
+
+    if (!stamp) {
+        if (listener->unsure) {
+            listener->counters.pdus_unplaced++;
+        } else {
+            place(listener, aaf, by_sequence, TT_EVENT_LOST, now_tai_ns);
+        }
+        return;
+    }
+    /* Of all positions that the eight bits allow, the one nearest to the stamp. */
+    frame += range *
+             tt_floor_div(nearest_frame(listener, *stamp) - frame + range / 2, range);
+    error_ns = *stamp - tt_media_clock_time(&listener->clock, frame);
+    if (llabs(error_ns) <= listener->config.ptime_tolerance_ns) {
+        listener->odd_stamps = 0;
+        listener->unsure = false;
+        tt_media_clock_follow(&listener->clock, frame, *stamp);
+        place(listener, aaf, frame, TT_EVENT_LOST, now_tai_ns);
+        return;
+    }
+    listener->counters.stamps_off++;
+    if (odd_stamps_agree(listener, aaf, *stamp) && !aaf->tu &&
+        synchronise(listener, aaf, listener->src, *stamp, now_tai_ns)) {
+        return;
+    }
+    rough_ns = tt_frames_to_ns(ROUGH_PDUS * listener->pdu_frames, aaf->rate_hz);
+    if (delta == 1 || (frame == by_sequence && llabs(error_ns) <= rough_ns)) {
+        place(listener, aaf, by_sequence, TT_EVENT_LOST, now_tai_ns);
+    } else {
+        listener->counters.pdus_unplaced++;
+    }
+}
+
+static bool is_ours(const struct tt_listener *listener, const uint8_t *pdu, size_t bytes)
+{
+    return bytes >= 12 && pdu[0] == TT_AVTP_SUBTYPE_AAF &&
+           tt_get_be64(pdu + 4) == listener->config.stream_id;
+}
+
+static bool has_our_format(const struct tt_listener *listener, const struct tt_aaf *aaf)
+{
+    return aaf->format == listener->config.format && aaf->rate_hz == listener->config.rate_hz &&
+           aaf->channels == listener->config.channels;
+}
+
+void tt_listener_receive(struct tt_listener *listener, const uint8_t *pdu, size_t bytes,
+                         const uint8_t src[6], int64_t arrival_tai_ns)
+{
+    struct tt_listener_counters *counters = &listener->counters;
+    struct tt_aaf aaf;
+    enum tt_aaf_reason reason;
+    int64_t stamp_ns;
+
+    if (!is_ours(listener, pdu, bytes)) {
+        return;
+    }
+    reason = tt_aaf_parse(pdu, bytes, &aaf);
+    if (reason != TT_AAF_OK) {
+        counters->pdus_refused[reason]++;
+        return;
+    }
+    if (!has_our_format(listener, &aaf)) {
+        counters->pdus_other_format++;
+        return;
+    }
+    tt_listener_advance(listener, arrival_tai_ns);
+    if (listener->locked && memcmp(src, listener->src, sizeof listener->src) != 0) {
+        counters->pdus_other_talker++;
+        return;
+    }
+    counters->pdus++;
+    if (arrival_tai_ns - listener->last_arrival_tai_ns >
+        tt_frames_to_ns(SEQUENCE_RANGE / 2 * listener->pdu_frames, aaf.rate_hz)) {
+        listener->unsure = true; /* more may be missing than eight bits can tell */
+    }
+    listener->last_arrival_tai_ns = arrival_tai_ns;
+    stamp_ns = tt_widen32(aaf.timestamp, arrival_tai_ns - listener->stamp_offset_ns) +
+               listener->stamp_offset_ns;
+    if (aaf.tv) {
+        tt_hist_record(&listener->lateness, arrival_tai_ns - stamp_ns);
+    } else if (!aaf.sp) {
+        counters->pdus_unstamped++;
+    }
+    counters->pdus_uncertain += aaf.tu;
+    if (listener->locked && aaf.mr != listener->mr) {
+        counters->restarts++;
+        listener->mr = aaf.mr;
+        listener->restarting = true;
+    }
+    if (listener->locked && !listener->restarting) {
+        follow(listener, &aaf, aaf.tv ? &stamp_ns : NULL, arrival_tai_ns);
+    } else if (aaf.tv) {
+        acquire(listener, &aaf, src, stamp_ns, arrival_tai_ns);
+    } else {
+        counters->pdus_unplaced++;
+    }
+}

@@ -1,0 +1,141 @@
+/*
+ * See talker.h.
+ */
+#include "audio/talker.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "audio/aaf.h"
+#include "base/bytes.h"
+#include "base/ns.h"
+
+#define LONG_AGO (INT64_MIN / 2)
+
+/* Places in the AAF header that change from PDU to PDU. */
+enum { AT_FLAGS = 1, AT_SEQUENCE = 2, AT_TU = 3, AT_TIMESTAMP = 12 };
+enum { FLAG_MR = 0x08, FLAG_TV = 0x01, FLAG_TU = 0x01 };
+
+void tt_talker_init(struct tt_talker *talker, const struct tt_stream_config *config,
+                    const uint8_t src[6], int64_t wire_ns)
+{
+    struct tt_eth eth = {
+        .vlan_id = config->vlan_id,
+        .pcp = config->vlan_id >= 0 ? config->pcp : -1,
+        .ethertype = TT_ETHERTYPE_AVTP,
+    };
+    unsigned sample_bytes = tt_aaf_sample_bytes(config->format);
+    struct tt_aaf aaf = {
+        .stream_id = config->stream_id,
+        .sp = config->sparse,
+        .format = config->format,
+        .rate_hz = config->rate_hz,
+        .channels = config->channels,
+        .bit_depth = sample_bytes * 8,
+        .payload_bytes = (size_t)config->frames_per_pdu * config->channels * sample_bytes,
+        .frames = config->frames_per_pdu,
+    };
+
+    assert(sample_bytes > 0 && tt_aaf_nsr(config->rate_hz) > 0 && config->frames_per_pdu > 0);
+    memset(talker, 0, sizeof *talker);
+    memcpy(eth.dest, config->dest, sizeof eth.dest);
+    memcpy(eth.src, src, sizeof eth.src);
+    talker->eth_bytes = tt_eth_build(&eth, talker->header);
+    tt_aaf_build_header(&aaf, talker->header + talker->eth_bytes);
+    talker->frame_bytes = (size_t)config->channels * sample_bytes;
+    talker->frames_per_pdu = config->frames_per_pdu;
+    talker->rate_hz = config->rate_hz;
+    talker->sparse = config->sparse;
+    talker->mtt_ns = config->mtt_ns;
+    talker->time_uncertainty_ns = config->time_uncertainty_ns;
+    talker->wire_ns = wire_ns;
+    talker->interval_ns = (int64_t)config->frames_per_pdu * TT_NS_PER_S / config->rate_hz;
+    for (int i = 0; i < TT_TALKER_BURST; i++) {
+        talker->launches_tai_ns[i] = LONG_AGO;
+    }
+}
+
+void tt_talker_start(struct tt_talker *talker, int64_t frame, int64_t media_tai_ns)
+{
+    if (talker->started) {
+        talker->mr = !talker->mr;
+    }
+    talker->started = true;
+    talker->start_frame = frame;
+    talker->next_frame = frame;
+    talker->start_tai_ns = media_tai_ns + talker->time_uncertainty_ns;
+}
+
+static int64_t due_of(const struct tt_talker *talker, int64_t frame)
+{
+    return talker->start_tai_ns + tt_frames_to_ns(frame - talker->start_frame, talker->rate_hz);
+}
+
+int64_t tt_talker_next_launch(const struct tt_talker *talker)
+{
+    int64_t due_ns = due_of(talker, talker->next_frame);
+    int64_t allowed_ns = talker->launches_tai_ns[0] + talker->interval_ns;
+
+    return due_ns > allowed_ns ? due_ns : allowed_ns;
+}
+
+enum tt_talker_verdict tt_talker_next(struct tt_talker *talker, int64_t earliest_tai_ns,
+                                      struct tt_talker_pdu *ret_pdu)
+{
+    int64_t launch_ns = tt_talker_next_launch(talker);
+
+    if (launch_ns < earliest_tai_ns) {
+        launch_ns = earliest_tai_ns;
+    }
+    ret_pdu->sequence = talker->sequence++;
+    ret_pdu->frame = talker->next_frame;
+    ret_pdu->due_tai_ns = due_of(talker, talker->next_frame);
+    ret_pdu->launch_tai_ns = launch_ns;
+    ret_pdu->presentation_tai_ns = ret_pdu->due_tai_ns + talker->mtt_ns;
+    talker->next_frame += talker->frames_per_pdu;
+    if (launch_ns + talker->wire_ns >= ret_pdu->presentation_tai_ns) {
+        return TT_TALKER_DROP;
+    }
+    for (int i = 1; i < TT_TALKER_BURST; i++) {
+        talker->launches_tai_ns[i - 1] = talker->launches_tai_ns[i];
+    }
+    talker->launches_tai_ns[TT_TALKER_BURST - 1] = launch_ns;
+    return TT_TALKER_SEND;
+}
+
+size_t tt_talker_packet_bytes(const struct tt_talker *talker)
+{
+    return talker->eth_bytes + TT_AAF_HEADER_BYTES + talker->frames_per_pdu * talker->frame_bytes;
+}
+
+size_t tt_talker_build(const struct tt_talker *talker, const struct tt_talker_pdu *pdu,
+                       uint8_t *ret_packet)
+{
+    uint8_t *aaf = ret_packet + talker->eth_bytes;
+    /* IEEE 1722-2016, 7.3.4.1: in sparse mode only every eighth PDU carries a stamp. */
+    bool stamped = !talker->sparse || pdu->sequence % 8 == 0;
+    int64_t stamp_ns = pdu->presentation_tai_ns + talker->stamp_offset_ns;
+
+    memcpy(ret_packet, talker->header, talker->eth_bytes + TT_AAF_HEADER_BYTES);
+    aaf[AT_FLAGS] |= (uint8_t)((talker->mr ? FLAG_MR : 0) | (stamped ? FLAG_TV : 0));
+    aaf[AT_SEQUENCE] = pdu->sequence;
+    aaf[AT_TU] |= talker->tu ? FLAG_TU : 0;
+    tt_put_be32(aaf + AT_TIMESTAMP, stamped ? (uint32_t)stamp_ns : 0);
+    return talker->eth_bytes + TT_AAF_HEADER_BYTES;
+}
+
+void tt_talker_clock_step(struct tt_talker *talker, int64_t step_ns)
+{
+    talker->start_tai_ns += step_ns;
+    for (int i = 0; i < TT_TALKER_BURST; i++) {
+        if (talker->launches_tai_ns[i] != LONG_AGO) {
+            talker->launches_tai_ns[i] += step_ns;
+        }
+    }
+    talker->mr = !talker->mr;
+}
+
+void tt_talker_set_uncertain(struct tt_talker *talker, bool uncertain)
+{
+    talker->tu = uncertain;
+}

@@ -1,0 +1,208 @@
+/*
+ * See capture.h.
+ */
+#include "cli/capture.h"
+
+#include <errno.h>
+#include <net/if.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/ns.h"
+
+#define FILTER       "ether proto 0x22f0 or (vlan and ether proto 0x22f0)"
+#define BUFFER_BYTES (16 << 20)          /* a second of gigabit at small packets, and some */
+#define BATCH_MS     50                  /* the kernel hands packets over at least so often */
+#define SECONDS_MAX  INT64_C(4000000000) /* a stamp beyond this is no time; it is held there */
+
+void tt_capture_close(struct tt_capture *capture)
+{
+    if (capture->pcap) {
+        pcap_close(capture->pcap);
+        capture->pcap = NULL;
+    }
+}
+
+static enum tt_exit check_ethernet(const char *command, const char *source, pcap_t *pcap)
+{
+    int type = pcap_datalink(pcap);
+    const char *name = pcap_datalink_val_to_name(type);
+
+    if (type == DLT_EN10MB) {
+        return TT_EXIT_GOOD;
+    }
+    tt_cli_say(command,
+               "%s has link type %s (%d), not Ethernet: AVTP cannot be read from it; capture on "
+               "the Ethernet interface itself (not on \"any\")",
+               source, name ? name : "unknown", type);
+    return TT_EXIT_USAGE;
+}
+
+enum tt_exit tt_capture_open_file(const char *command, const char *path,
+                                  struct tt_capture *ret_capture)
+{
+    char error[PCAP_ERRBUF_SIZE] = "";
+    struct stat status;
+    enum tt_exit code;
+    pcap_t *pcap;
+
+    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
+        tt_cli_say(command, "%s is a directory; give a capture file (pcap or pcapng)", path);
+        return TT_EXIT_USAGE;
+    }
+    if (stat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0) {
+        tt_cli_say(command, "%s is empty (0 bytes): the capture wrote nothing, not even a header",
+                   path);
+        return TT_EXIT_USAGE;
+    }
+    pcap = pcap_open_offline_with_tstamp_precision(path, PCAP_TSTAMP_PRECISION_NANO, error);
+    if (!pcap) {
+        tt_cli_say(command, "cannot read %s as a capture (pcap or pcapng): %s", path, error);
+        return TT_EXIT_USAGE;
+    }
+    code = check_ethernet(command, path, pcap);
+    if (code != TT_EXIT_GOOD) {
+        pcap_close(pcap);
+        return code;
+    }
+    *ret_capture = (struct tt_capture){.pcap = pcap};
+    return TT_EXIT_GOOD;
+}
+
+static const char *live_remedy(int status)
+{
+    switch (status) {
+    case PCAP_ERROR_PERM_DENIED:
+    case PCAP_ERROR_PROMISC_PERM_DENIED:
+        return "capturing needs CAP_NET_RAW: run as root, or capture with a tool that may and "
+               "watch the file";
+    case PCAP_ERROR_IFACE_NOT_UP:
+        return "bring it up: ip link set dev IF up";
+    case PCAP_ERROR_NO_SUCH_DEVICE:
+        return "`ip link` lists the interfaces there are";
+    default:
+        return "see what the kernel says in `dmesg`";
+    }
+}
+
+static enum tt_exit live_fail(const char *command, const char *ifname, pcap_t *pcap, int status)
+{
+    const char *detail = pcap_geterr(pcap);
+
+    tt_cli_say(command, "cannot capture on %s: %s%s%s; %s", ifname, pcap_statustostr(status),
+               *detail ? ": " : "", detail, live_remedy(status));
+    return TT_EXIT_ENVIRONMENT;
+}
+
+static enum tt_exit live_start(const char *command, const struct tt_capture_live *live,
+                               struct tt_capture *capture)
+{
+    char error[PCAP_ERRBUF_SIZE] = "";
+    struct bpf_program program;
+    pcap_t *pcap = capture->pcap;
+    enum tt_exit code;
+    int status;
+
+    pcap_set_snaplen(pcap, live->snap_bytes);
+    pcap_set_promisc(pcap, live->promiscuous);
+    pcap_set_timeout(pcap, BATCH_MS);
+    pcap_set_buffer_size(pcap, BUFFER_BYTES);
+    capture->coarse = pcap_set_tstamp_precision(pcap, PCAP_TSTAMP_PRECISION_NANO) != 0;
+    status = pcap_activate(pcap);
+    if (status < 0) {
+        return live_fail(command, live->ifname, pcap, status);
+    }
+    code = check_ethernet(command, live->ifname, pcap);
+    if (code != TT_EXIT_GOOD) {
+        return code;
+    }
+    if (pcap_setdirection(pcap, PCAP_D_IN) != 0 || pcap_setnonblock(pcap, 1, error) != 0 ||
+        pcap_compile(pcap, &program, FILTER, 1, PCAP_NETMASK_UNKNOWN) != 0) {
+        return live_fail(command, live->ifname, pcap, PCAP_ERROR);
+    }
+    status = pcap_setfilter(pcap, &program);
+    pcap_freecode(&program);
+    return status == 0 ? TT_EXIT_GOOD : live_fail(command, live->ifname, pcap, PCAP_ERROR);
+}
+
+enum tt_exit tt_capture_open_live(const char *command, const struct tt_capture_live *live,
+                                  struct tt_capture *ret_capture)
+{
+    char error[PCAP_ERRBUF_SIZE] = "";
+    struct tt_capture capture = {.pcap = pcap_create(live->ifname, error)};
+    enum tt_exit code;
+
+    if (!capture.pcap) {
+        tt_cli_say(command, "cannot capture on %s: %s", live->ifname, error);
+        return TT_EXIT_ENVIRONMENT;
+    }
+    code = live_start(command, live, &capture);
+    if (code != TT_EXIT_GOOD) {
+        tt_capture_close(&capture);
+        return code;
+    }
+    *ret_capture = capture;
+    return TT_EXIT_GOOD;
+}
+
+static int64_t arrival_ns(const struct tt_capture *capture, const struct pcap_pkthdr *header)
+{
+    int64_t seconds = header->ts.tv_sec;
+    int64_t fraction = header->ts.tv_usec; /* ns, unless coarse */
+
+    seconds = seconds > SECONDS_MAX ? SECONDS_MAX : seconds;
+    seconds = seconds < -SECONDS_MAX ? -SECONDS_MAX : seconds;
+    return seconds * TT_NS_PER_S + fraction * (capture->coarse ? TT_NS_PER_US : 1);
+}
+
+int tt_capture_next(struct tt_capture *capture, struct tt_packet *ret_packet)
+{
+    struct pcap_pkthdr *header;
+    const u_char *frame;
+    int status = pcap_next_ex(capture->pcap, &header, &frame);
+
+    if (status == PCAP_ERROR_BREAK) {
+        return 0;
+    }
+    if (status != 1) {
+        return status < 0 ? -1 : 0;
+    }
+    *ret_packet = (struct tt_packet){
+        .frame = frame,
+        .bytes = header->caplen,
+        /* A file can claim anything. */
+        .wire_bytes = header->len < header->caplen ? header->caplen : header->len,
+        .arrival_utc_ns = arrival_ns(capture, header),
+        .header = header,
+    };
+    return 1;
+}
+
+const char *tt_capture_error(const struct tt_capture *capture)
+{
+    return pcap_geterr(capture->pcap);
+}
+
+void tt_capture_wait(struct tt_capture *capture, int wait_ms)
+{
+    struct pollfd wait = {.fd = pcap_get_selectable_fd(capture->pcap), .events = POLLIN};
+
+    poll(&wait, 1, wait_ms);
+}
+
+void tt_capture_list_interfaces(char *ret_text, size_t bytes)
+{
+    struct if_nameindex *names = if_nameindex();
+    size_t at = 0;
+
+    snprintf(ret_text, bytes, "none");
+    for (size_t i = 0; names && names[i].if_index != 0 && at < bytes; i++) {
+        at += (size_t)snprintf(ret_text + at, bytes - at, "%s%s", at > 0 ? ", " : "",
+                               names[i].if_name);
+    }
+    if (names) {
+        if_freenameindex(names);
+    }
+}

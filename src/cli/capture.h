@@ -1,0 +1,53 @@
+/*
+ * Packets from a capture file or from an interface, by libpcap: Ethernet frames with their tag
+ * in-line and arrival times in ns of UTC.
+ *
+ * Classic pcap and pcapng, either byte order, µs and ns stamps. Live: AVTP only, tagged or not, and
+ * only what arrives, unless said otherwise.
+ */
+#ifndef TT_CLI_CAPTURE_H
+#define TT_CLI_CAPTURE_H
+
+#include <pcap/pcap.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cli/cmd.h"
+
+struct tt_packet {
+    const uint8_t *frame; /* valid until the next packet is taken */
+    size_t bytes;         /* captured */
+    size_t wire_bytes;
+    int64_t arrival_utc_ns;
+    const struct pcap_pkthdr *header;
+};
+
+struct tt_capture {
+    pcap_t *pcap;
+    bool coarse; /* live: the system gives stamps in µs only */
+};
+
+struct tt_capture_live {
+    const char *ifname;
+    bool promiscuous;
+    int snap_bytes;
+};
+
+/* All say on stderr, as `command`, what went wrong. TT_EXIT_GOOD, or the exit code. */
+enum tt_exit tt_capture_open_file(const char *command, const char *path,
+                                  struct tt_capture *ret_capture);
+enum tt_exit tt_capture_open_live(const char *command, const struct tt_capture_live *live,
+                                  struct tt_capture *ret_capture);
+void tt_capture_close(struct tt_capture *capture);
+
+/* 1: a packet; 0: none now (live) or the end (file); -1: broken, tt_capture_error says how. */
+int tt_capture_next(struct tt_capture *capture, struct tt_packet *ret_packet);
+const char *tt_capture_error(const struct tt_capture *capture);
+/* Live: waits until there may be packets, at most wait_ms, or a signal. */
+void tt_capture_wait(struct tt_capture *capture, int wait_ms);
+
+/* "eth0, lo": the interfaces there are. */
+void tt_capture_list_interfaces(char *ret_text, size_t bytes);
+
+#endif

@@ -1,0 +1,43 @@
+/*
+ * The commands of `tactus`, and what all of them share: exit codes, messages, the way to end.
+ *
+ * A command gets argv[0] "tactus NAME" and returns an exit code. It prints results to stdout, and
+ * to stderr what was tried, on what, why it failed and what to do.
+ */
+#ifndef TT_CLI_CMD_H
+#define TT_CLI_CMD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+
+enum tt_exit {
+    TT_EXIT_GOOD = 0,
+    TT_EXIT_NEGATIVE = 1,    /* a negative finding */
+    TT_EXIT_USAGE = 2,       /* wrong usage or configuration */
+    TT_EXIT_ENVIRONMENT = 3, /* the environment lacks something */
+    TT_EXIT_INCONCLUSIVE = 4,
+};
+
+struct tt_cmd {
+    const char *name;
+    const char *summary;
+    int (*run)(int argc, char **argv);
+};
+
+int tt_cmd_equal(int argc, char **argv);
+int tt_cmd_extract(int argc, char **argv);
+int tt_cmd_watch(int argc, char **argv);
+
+/* "tactus watch: …" and a newline to stderr. */
+void tt_cli_say(const char *command, const char *format, ...) TT_PRINTF(2, 3);
+
+/* "500ms", "10s", "2min", "1h": a number and its unit. 0 or -EINVAL. */
+int tt_cli_duration_parse(const char *text, int64_t *ret_ns);
+
+/* SIGINT and SIGTERM are noted from now on instead of ending the process. */
+void tt_cli_catch_interrupt(void);
+bool tt_cli_interrupted(void);
+
+#endif

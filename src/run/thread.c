@@ -1,0 +1,50 @@
+/*
+ * See thread.h.
+ */
+#include "run/thread.h"
+
+#include "base/ns.h"
+
+/* The longest sleep: a stop is noticed after so long, whatever the next step is. */
+#define NAP_NS (20 * TT_NS_PER_MS)
+
+static int64_t mono_now(struct tt_clock *clock)
+{
+    struct tt_clock_reading reading;
+
+    clock->ops->read(clock, &reading);
+    return reading.mono_after_ns;
+}
+
+static void run(void *context)
+{
+    struct tt_engine_thread *thread = context;
+    int64_t next_ns = mono_now(thread->clock);
+
+    while (!atomic_load_explicit(&thread->quit, memory_order_acquire)) {
+        int64_t nap_ns = mono_now(thread->clock) + NAP_NS;
+
+        if (next_ns > nap_ns) {
+            thread->clock->ops->sleep_until(thread->clock, nap_ns);
+            continue;
+        }
+        thread->clock->ops->sleep_until(thread->clock, next_ns);
+        next_ns = thread->step(thread->engine);
+    }
+}
+
+int tt_engine_thread_start(struct tt_engine_thread *thread, struct tt_clock *clock,
+                           int64_t (*step)(void *engine), void *engine)
+{
+    thread->clock = clock;
+    thread->step = step;
+    thread->engine = engine;
+    atomic_store(&thread->quit, false);
+    return tt_thread_start(&thread->thread, run, thread);
+}
+
+void tt_engine_thread_stop(struct tt_engine_thread *thread)
+{
+    atomic_store_explicit(&thread->quit, true, memory_order_release);
+    tt_thread_join(&thread->thread);
+}
