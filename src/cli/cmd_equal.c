@@ -222,9 +222,6 @@ static int read_all(struct equal *equal)
     if (code == TT_EXIT_GOOD) {
         code = read_reports(equal);
     }
-    if (equal->reports.rate_hz == 0) {
-        equal->reports.rate_hz = equal->files[0].info.samplerate;
-    }
     return code;
 }
 

@@ -76,7 +76,6 @@ int tt_reports_add(struct tt_reports *reports, const char *path, char *text, siz
     const char *role;
     json_t *events;
     json_int_t unkept;
-    json_t *rate;
     int error;
 
     if (!root) {
@@ -92,10 +91,6 @@ int tt_reports_add(struct tt_reports *reports, const char *path, char *text, siz
         error = events_add(reports, events, strcmp(role, "talker") == 0);
         reports->unkept += (uint64_t)unkept;
         reports->files++;
-        rate = json_object_get(root, "rate_hz");
-        if (json_is_integer(rate)) {
-            reports->rate_hz = json_integer_value(rate);
-        }
     }
     json_decref(root);
     return error;
@@ -145,20 +140,47 @@ static int64_t covered_from(const struct tt_reports *reports, const struct tt_ma
     return most;
 }
 
+/* Frames of an event that lie in the range, which may slide. */
+static int64_t overlap(const struct tt_reported *reported, const struct tt_match_range *range)
+{
+    int64_t length = reported->talker ? range->source_frames : range->recording_frames;
+    int64_t begin = event_offset(reported, range);
+    int64_t end = begin + reported->event.frames;
+
+    if (begin < -range->slide_frames) {
+        begin = -range->slide_frames;
+    }
+    if (end > length) {
+        end = length;
+    }
+    return end > begin ? end - begin : 0;
+}
+
+/* A program that read too slowly missed an unknown number of frames; one that wrote too slowly lost
+ * those that did not fill a PDU, and all others that are missing must be accounted for. */
 static bool shift_explained(const struct tt_reports *reports, const struct tt_match_range *range)
 {
+    int64_t accounted = 0;
+    bool wrote_late = false;
+
     for (size_t i = 0; i < reports->count; i++) {
         const struct tt_reported *reported = &reports->events[i];
         int64_t length = reported->talker ? range->source_frames : range->recording_frames;
-        int64_t reach = reported->talker ? 0 : XRUN_REACH_S * reports->rate_hz;
         int64_t at = event_offset(reported, range);
 
-        if (reported->event.kind == TT_EVENT_XRUN && at >= -range->slide_frames &&
-            at <= length + reach) {
-            return true;
+        if (reported->event.kind == TT_EVENT_XRUN && at <= length &&
+            at + reported->event.frames >= -range->slide_frames) {
+            if (!reported->talker) {
+                return true;
+            }
+            wrote_late = true;
+            accounted += overlap(reported, range);
+        }
+        if (explains_itself(reported->event.kind)) {
+            accounted += overlap(reported, range);
         }
     }
-    return false;
+    return wrote_late && accounted >= range->source_frames;
 }
 
 static unsigned kinds_seen(const struct tt_reports *reports, const struct tt_match_range *range)
@@ -167,10 +189,7 @@ static unsigned kinds_seen(const struct tt_reports *reports, const struct tt_mat
 
     for (size_t i = 0; i < reports->count; i++) {
         const struct tt_reported *reported = &reports->events[i];
-        int64_t length = reported->talker ? range->source_frames : range->recording_frames;
-        int64_t at = event_offset(reported, range);
-
-        if (same_axis(reported, range) && at <= length && at + reported->event.frames > 0) {
+        if (overlap(reported, range) > 0) {
             seen |= 1u << reported->event.kind;
         }
     }

@@ -25,7 +25,6 @@ struct tt_reports {
     size_t count;
     size_t capacity;
     uint64_t unkept; /* events that happened but were not kept */
-    int64_t rate_hz; /* 0: no report named it */
     unsigned files;
 };
 

@@ -9,15 +9,18 @@
 
 #define TT_THREAD_PRIORITY 70 /* SCHED_FIFO */
 
+/* Must stay where it is while the thread runs. */
 struct tt_thread {
     pthread_t thread;
+    void (*run)(void *context);
+    void *context;
     int pid; /* of the process that started it: a forked child must not join */
     bool running;
     bool realtime; /* SCHED_FIFO was granted */
 };
 
-/* Starts `run(context)`. Asks for SCHED_FIFO; goes on without when refused (see `realtime`) and
- * then asks for the smallest timer slack. 0 or -errno. */
+/* Starts `run(context)` with the smallest timer slack. Asks for SCHED_FIFO; goes on without when
+ * refused (see `realtime`). 0 or -errno. */
 int tt_thread_start(struct tt_thread *thread, void (*run)(void *context), void *context);
 /* Joins; nothing where it does not run, or in a forked child. The caller has told run() to return.
  */

@@ -52,11 +52,18 @@ struct tt_device *tt_listen_device(struct tt_listen *listen);
 void tt_listen_read(struct tt_listen *listen, int64_t frame, enum tt_pcm_format format,
                     const struct tt_pcm_area *areas, size_t frames);
 
-/* Starts (again) at the program's position. */
+/* Stops, and drops what was not read yet: the engine stands at the program's position. */
+void tt_listen_prepare(struct tt_listen *listen);
+/* Starts the device where it stands; packets that arrived before are dropped. `thread` false: the caller
+ * steps. 0 or -errno. */
 int tt_listen_start(struct tt_listen *listen, bool thread);
+/* Stops and joins; idempotent. */
 void tt_listen_stop(struct tt_listen *listen);
 
 TT_RT int64_t tt_listen_step(struct tt_listen *listen);
+
+/* Frames that wait to be read: from the program's position to what is being presented now. */
+int64_t tt_listen_delay(struct tt_listen *listen);
 
 void tt_listen_counters(struct tt_listen *listen, struct tt_listen_counters *ret_counters);
 /* After _stop only: arrival - presentation (negative: in time), and the events. */

@@ -58,12 +58,15 @@ struct tt_device *tt_talk_device(struct tt_talk *talk);
 void tt_talk_write(struct tt_talk *talk, int64_t frame, enum tt_pcm_format format,
                    const struct tt_pcm_area *areas, size_t frames);
 
-/* Starts the media clock at the program's pace: the first frame in the buffer is due now +
- * time_uncertainty. `thread` false: the caller steps. 0 or -errno. */
+/* Stops, and drops what was not sent yet: the buffer is empty, the engine stands at the program's
+ * position. */
+void tt_talk_prepare(struct tt_talk *talk);
+/* Starts the media clock: the first frame in the buffer is due about now + time_uncertainty. `thread`
+ * false: the caller steps. 0 or -errno. */
 int tt_talk_start(struct tt_talk *talk, bool thread);
 /* From now on the end of what was written is the end of the stream. */
 void tt_talk_drain(struct tt_talk *talk);
-/* Stops and joins; idempotent. What was not sent yet stays unsent. */
+/* Stops and joins; idempotent. What was not sent yet stays in the buffer: _start goes on with it (pause). */
 void tt_talk_stop(struct tt_talk *talk);
 
 /* Does what is due and returns the monotonic time of the next step. */

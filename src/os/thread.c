@@ -1,0 +1,87 @@
+/*
+ * See thread.h.
+ */
+#include "os/thread.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#define STACK_BYTES    (512 * 1024)
+#define PREFAULT_BYTES (64 * 1024)
+#define PAGE_BYTES     4096
+
+/* Touches the stack that run() will use, so that no page fault falls into real-time work. */
+__attribute__((noinline)) static void prefault_stack(void)
+{
+    volatile char stack[PREFAULT_BYTES];
+
+    for (size_t i = 0; i < sizeof(stack); i += PAGE_BYTES) {
+        stack[i] = 0;
+    }
+}
+
+static void *thread_main(void *argument)
+{
+    struct tt_thread *thread = argument;
+
+    prctl(PR_SET_NAME, "tactus");
+    prctl(PR_SET_TIMERSLACK, 1UL);
+    prefault_stack();
+    thread->run(thread->context);
+    return NULL;
+}
+
+static int create(struct tt_thread *thread, bool realtime)
+{
+    struct sched_param param = {.sched_priority = TT_THREAD_PRIORITY};
+    pthread_attr_t attr;
+    int rc = pthread_attr_init(&attr);
+
+    if (rc != 0) {
+        return rc;
+    }
+    rc = pthread_attr_setstacksize(&attr, STACK_BYTES);
+    if (rc == 0 && realtime) {
+        pthread_attr_setinheritsched(&attr, PTHREAD_EXPLICIT_SCHED);
+        pthread_attr_setschedpolicy(&attr, SCHED_FIFO);
+        rc = pthread_attr_setschedparam(&attr, &param);
+    }
+    if (rc == 0) {
+        rc = pthread_create(&thread->thread, &attr, thread_main, thread);
+    }
+    pthread_attr_destroy(&attr);
+    return rc;
+}
+
+int tt_thread_start(struct tt_thread *thread, void (*run)(void *context), void *context)
+{
+    sigset_t all;
+    sigset_t before;
+    int rc;
+
+    *thread = (struct tt_thread){.run = run, .context = context, .pid = getpid(), .realtime = true};
+
+    /* The new thread inherits the mask: signals stay the host program's. */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    rc = create(thread, true);
+    if (rc == EPERM) {
+        thread->realtime = false;
+        rc = create(thread, false);
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    thread->running = rc == 0;
+    return -rc;
+}
+
+void tt_thread_join(struct tt_thread *thread)
+{
+    if (thread->running && thread->pid == getpid()) {
+        pthread_join(thread->thread, NULL);
+    }
+    thread->running = false;
+}
