@@ -1,0 +1,142 @@
+/*
+ * See attach.h.
+ */
+#include "plugin/attach.h"
+
+#include <alsa/asoundlib.h>
+#include <errno.h>
+#include <string.h>
+
+#include "os/interfaces.h"
+#include "os/link_packet.h"
+#include "run/note.h"
+
+/* A second of class A in small packets, each of which costs the kernel some 800 bytes. */
+#define RECEIVE_BUFFER_BYTES (8u << 20)
+
+static void say_no_permission(const char *name, const struct tt_stream_config *config)
+{
+    SNDERR("%s: ifname \"%s\" cannot be opened: raw Ethernet needs CAP_NET_RAW; run the program as "
+           "root, or give it the capability (setcap cap_net_raw+ep PROGRAM)",
+           name, config->ifname);
+}
+
+static void say_no_interface(const char *name, const struct tt_stream_config *config)
+{
+    char names[512];
+
+    tt_interface_names(names, sizeof(names));
+    SNDERR("%s: ifname \"%s\" does not exist; give one of: %s", name, config->ifname, names);
+}
+
+static void say_failure(const char *name, const struct tt_stream_config *config,
+                        enum tt_link_step step, int error)
+{
+    const char *why = strerror(-error);
+
+    switch (step) {
+    case TT_LINK_STEP_SOCKET:
+        if (error == -EPERM) {
+            say_no_permission(name, config);
+        } else {
+            SNDERR("%s: ifname \"%s\" cannot be opened: no packet socket (%s); the kernel needs "
+                   "CONFIG_PACKET",
+                   name, config->ifname, why);
+        }
+        break;
+    case TT_LINK_STEP_INTERFACE:
+        say_no_interface(name, config);
+        break;
+    case TT_LINK_STEP_ETHERNET:
+        SNDERR("%s: ifname \"%s\" is no Ethernet interface; AVTP needs one, like eth0", name,
+               config->ifname);
+        break;
+    case TT_LINK_STEP_PRIORITY:
+        SNDERR("%s: prio \"%d\" was refused (%s); above 6 it needs CAP_NET_ADMIN, give 0 to 6, "
+               "like 3",
+               name, config->priority, why);
+        break;
+    case TT_LINK_STEP_LAUNCH:
+        SNDERR("%s: pace \"kernel\" was refused (%s); launch times need CAP_NET_ADMIN, give pace "
+               "auto or software",
+               name, why);
+        break;
+    case TT_LINK_STEP_MEMBERSHIP:
+        SNDERR("%s: addr cannot be received on \"%s\" (%s); give a multicast address, or the "
+               "interface's own",
+               name, config->ifname, why);
+        break;
+    default:
+        SNDERR("%s: ifname \"%s\" cannot be opened: %s", name, config->ifname, why);
+        break;
+    }
+}
+
+/* Whether launch times may go to the kernel; what stands against it is a note, or an error where
+ * the configuration insists. */
+static int choose_pace(const char *name, const struct tt_stream_config *config,
+                       struct tt_plugin_attachment *attachment, bool *ret_kernel)
+{
+
+    *ret_kernel = false;
+    if (config->pace == TT_PACE_SOFTWARE) {
+        return 0;
+    }
+    (void)attachment;
+    if (config->pace == TT_PACE_KERNEL) {
+        SNDERR("%s: pace \"kernel\": no qdisc of \"%s\" keeps launch times for prio %d; set up ETF "
+               "(clock TAI) there, or give pace auto",
+               name, config->ifname, config->priority);
+        return -EOPNOTSUPP;
+    }
+    return 0;
+}
+
+static unsigned notes_of(const struct tt_link_packet_setup *setup,
+                         const struct tt_link_packet_found *found)
+{
+    unsigned notes = found->up ? 0 : TT_NOTE_LINK_DOWN;
+
+    if (setup->receive && found->receive_buffer_bytes < setup->receive_buffer_bytes) {
+        notes |= TT_NOTE_RECEIVE_BUFFER;
+    }
+    if (setup->receive && !found->kernel_stamps) {
+        notes |= TT_NOTE_NO_KERNEL_STAMPS;
+    }
+    return notes;
+}
+
+int tt_plugin_attach(const char *name, const struct tt_stream_config *config, enum tt_role role,
+                     struct tt_plugin_attachment *ret_attachment)
+{
+    struct tt_plugin_attachment attachment = {.notes = 0};
+    struct tt_link_packet_setup setup = {.ifname = config->ifname, .priority = config->priority};
+    struct tt_link_packet_found found = {.step = TT_LINK_STEP_SOCKET};
+    int error;
+
+    if (role == TT_ROLE_TALKER) {
+        setup.send = true;
+        error = choose_pace(name, config, &attachment, &setup.launch_times);
+        if (error < 0) {
+            return error;
+        }
+    } else {
+        setup.receive = true;
+        setup.dest = config->dest;
+        setup.stream_id = &config->stream_id;
+        setup.receive_buffer_bytes = RECEIVE_BUFFER_BYTES;
+    }
+    error = tt_link_packet_new(&setup, &attachment.link, &found);
+    if (error < 0 && found.step == TT_LINK_STEP_LAUNCH && config->pace == TT_PACE_AUTO) {
+        attachment.notes |= TT_NOTE_LAUNCH_PERMISSION;
+        setup.launch_times = false;
+        error = tt_link_packet_new(&setup, &attachment.link, &found);
+    }
+    if (error < 0) {
+        say_failure(name, config, found.step, error);
+        return error;
+    }
+    attachment.notes |= notes_of(&setup, &found);
+    *ret_attachment = attachment;
+    return 0;
+}

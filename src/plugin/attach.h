@@ -1,0 +1,22 @@
+/*
+ * A device's link: opened, with what fell back; or a message that names the key and the remedy.
+ */
+#ifndef TT_PLUGIN_ATTACH_H
+#define TT_PLUGIN_ATTACH_H
+
+#include <stdint.h>
+
+#include "audio/stream_config.h"
+#include "os/link.h"
+
+struct tt_plugin_attachment {
+    struct tt_link *link;
+    unsigned notes;           /* enum tt_note */
+    int64_t launch_margin_ns; /* kernel pacing: the least time before launch */
+};
+
+/* 0 (close the link with tt_link_close) or -errno; what failed is said under the device's name. */
+int tt_plugin_attach(const char *name, const struct tt_stream_config *config, enum tt_role role,
+                     struct tt_plugin_attachment *ret_attachment);
+
+#endif

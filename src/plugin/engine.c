@@ -1,0 +1,121 @@
+/*
+ * See engine.h.
+ */
+#include "plugin/engine.h"
+
+#include "report/stream_report.h"
+
+/* Neighbours merge, so this is many more interruptions than a stream that anybody listens to has.
+ */
+#define EVENTS_KEPT 65536
+
+int tt_plugin_engine_new(const struct tt_plugin_engine *shape, enum tt_role role,
+                         const struct tt_plugin_attachment *attachment,
+                         struct tt_plugin_engine *ret_engine)
+{
+    struct tt_plugin_engine engine = *shape;
+    int error;
+
+    if (role == TT_ROLE_TALKER) {
+        struct tt_talk_setup setup = {
+            .config = &shape->config,
+            .link = attachment->link,
+            .clock = tt_clock_system(),
+            .buffer_frames = shape->buffer_frames,
+            .launch_margin_ns = attachment->launch_margin_ns,
+            .event_capacity = EVENTS_KEPT,
+        };
+
+        error = tt_talk_new(&setup, &engine.talk);
+        engine.device = error < 0 ? NULL : tt_talk_device(engine.talk);
+    } else {
+        struct tt_listen_setup setup = {
+            .config = &shape->config,
+            .link = attachment->link,
+            .clock = tt_clock_system(),
+            .buffer_frames = shape->buffer_frames,
+            .period_frames = shape->period_frames,
+            .event_capacity = EVENTS_KEPT,
+        };
+
+        error = tt_listen_new(&setup, &engine.listen);
+        engine.device = error < 0 ? NULL : tt_listen_device(engine.listen);
+    }
+    if (error == 0) {
+        *ret_engine = engine;
+    }
+    return error;
+}
+
+void tt_plugin_engine_done(struct tt_plugin_engine *engine)
+{
+    tt_plugin_engine_stop(engine);
+    tt_talk_free(engine->talk);
+    tt_listen_free(engine->listen);
+    *engine = (struct tt_plugin_engine){.talk = NULL};
+}
+
+void tt_plugin_engine_prepare(struct tt_plugin_engine *engine)
+{
+    if (engine->talk) {
+        tt_talk_prepare(engine->talk);
+    } else {
+        tt_listen_prepare(engine->listen);
+    }
+}
+
+int tt_plugin_engine_start(struct tt_plugin_engine *engine)
+{
+    int error =
+        engine->talk ? tt_talk_start(engine->talk, true) : tt_listen_start(engine->listen, true);
+
+    engine->started = engine->started || error == 0;
+    return error;
+}
+
+void tt_plugin_engine_stop(struct tt_plugin_engine *engine)
+{
+    if (engine->talk) {
+        tt_talk_stop(engine->talk);
+    } else if (engine->listen) {
+        tt_listen_stop(engine->listen);
+    }
+}
+
+int64_t tt_plugin_engine_delay(const struct tt_plugin_engine *engine)
+{
+    return engine->talk ? tt_talk_delay(engine->talk) : tt_listen_delay(engine->listen);
+}
+
+unsigned tt_plugin_engine_notes(const struct tt_plugin_engine *engine,
+                                const struct tt_plugin_attachment *attachment)
+{
+    unsigned notes = attachment->notes;
+
+    if (engine->talk) {
+        notes |= tt_talk_notes(engine->talk);
+    } else if (engine->listen) {
+        notes |= tt_listen_notes(engine->listen);
+    }
+    /* That a qdisc would keep launch times, if only we might, says more. */
+    return notes & TT_NOTE_LAUNCH_PERMISSION ? notes & ~(unsigned)TT_NOTE_SOFTWARE_PACE : notes;
+}
+
+int tt_plugin_engine_report(struct tt_plugin_engine *engine, const char *path, unsigned notes)
+{
+    tt_plugin_engine_stop(engine);
+    if (engine->talk) {
+        struct tt_talk_counters counters;
+
+        tt_talk_counters(engine->talk, &counters);
+        return tt_stream_report_talk(path, &engine->config, &counters,
+                                     tt_talk_lateness(engine->talk), tt_talk_log(engine->talk),
+                                     notes);
+    }
+    struct tt_listen_counters counters;
+
+    tt_listen_counters(engine->listen, &counters);
+    return tt_stream_report_listen(path, &engine->config, &counters,
+                                   tt_listen_lateness(engine->listen),
+                                   tt_listen_log(engine->listen), notes);
+}
