@@ -11,6 +11,8 @@
 
 #define TT_QDISC_PRIORITIES 16
 
+struct nlmsghdr;
+
 struct tt_qdisc {
     char kind[16];
     uint32_t handle;
@@ -19,6 +21,7 @@ struct tt_qdisc {
     /* etf */
     int clockid;
     int64_t delta_ns;
+    bool deadline_mode; /* sends as soon as it can, at the latest at the launch time */
     bool skip_sock_check;
     /* mqprio, taprio: class of each priority; classes as runs of queues */
     unsigned classes; /* 0: no map */
@@ -33,5 +36,9 @@ struct tt_qdisc {
  * interface. */
 int tt_qdisc_list(const char *ifname, struct tt_qdisc *ret_qdiscs, size_t capacity,
                   size_t *ret_count);
+
+/* One RTM_NEWQDISC message; an attribute that is missing or too short leaves zeros. 0, or -EINVAL
+ * where it is something else or has no kind. */
+int tt_qdisc_parse(const struct nlmsghdr *message, struct tt_qdisc *ret_qdisc);
 
 #endif

@@ -271,6 +271,7 @@ void tt_listen_stop(struct tt_listen *listen)
     tt_engine_thread_stop(&listen->thread);
     if (atomic_load(&listen->device.state) == TT_DEVICE_RUNNING) {
         tt_listener_stop(&listen->listener, follow_tai(listen));
+        atomic_store(&listen->device.engine_frame, listen->listener.timeline.device);
         publish(listen);
         leave_running(listen, TT_DEVICE_STOPPED);
     }

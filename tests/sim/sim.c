@@ -12,6 +12,7 @@
 #include "base/bytes.h"
 #include "base/ns.h"
 #include "malloc_trap.h"
+#include "test.h"
 
 #define CHECK(condition)                                                                           \
     do {                                                                                           \
@@ -36,15 +37,6 @@ struct sim {
     int64_t next_frame; /* of the source, by counting PDUs */
 };
 
-uint64_t sim_random(uint64_t *state)
-{
-    uint64_t z = *state += UINT64_C(0x9E3779B97F4A7C15);
-
-    z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-    z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
-    return z ^ z >> 31;
-}
-
 struct sim_case sim_default(uint64_t seed)
 {
     return (struct sim_case){
@@ -66,7 +58,7 @@ struct sim_case sim_default(uint64_t seed)
 
 static int64_t up_to(uint64_t *state, int64_t limit_ns)
 {
-    return limit_ns > 0 ? (int64_t)(sim_random(state) % (uint64_t)limit_ns) : 0;
+    return limit_ns > 0 ? (int64_t)random_below(state, (uint64_t)limit_ns) : 0;
 }
 
 static void on_packet(void *context, uint64_t index, uint8_t *data, size_t bytes,
@@ -76,8 +68,8 @@ static void on_packet(void *context, uint64_t index, uint8_t *data, size_t bytes
     const struct sim_case *c = sim->c;
 
     fate->delay_ns = c->delay_ns + up_to(&sim->fates, c->jitter_ns);
-    fate->lost = sim_random(&sim->fates) % 1000 < c->loss_per_mille;
-    fate->copies = sim_random(&sim->fates) % 1000 < c->copies_per_mille;
+    fate->lost = random_next(&sim->fates) % 1000 < c->loss_per_mille;
+    fate->copies = random_next(&sim->fates) % 1000 < c->copies_per_mille;
     if (c->fate) {
         c->fate(c, index, data, bytes, fate);
     }
@@ -162,7 +154,7 @@ static void make_source(struct sim *sim)
     sim->program = malloc((size_t)c->frames * sim->program_frame_bytes);
     CHECK(r->source && sim->program && areas);
     for (size_t i = 0; i < (size_t)c->frames * r->frame_bytes; i++) {
-        r->source[i] = (uint8_t)(sim_random(&state) | 1);
+        r->source[i] = (uint8_t)(random_next(&state) | 1);
     }
     for (unsigned ch = 0; ch < c->channels; ch++) {
         areas[ch].first = sim->program + (size_t)ch * program_bytes;
@@ -251,7 +243,7 @@ static struct tt_event *copy_events(const struct tt_event_log *log, size_t *ret_
 static int64_t lateness(struct sim *sim, int64_t late_ns, int64_t stall_ns)
 {
     return up_to(&sim->wakes, late_ns) +
-           (sim_random(&sim->wakes) % 500 == 0 ? up_to(&sim->wakes, stall_ns) : 0);
+           (random_next(&sim->wakes) % 500 == 0 ? up_to(&sim->wakes, stall_ns) : 0);
 }
 
 static void run_until_recorded(struct sim *sim, struct tt_talk *talk, struct tt_listen *listen,
@@ -304,12 +296,19 @@ static void run_until_recorded(struct sim *sim, struct tt_talk *talk, struct tt_
     record(sim, listen, capacity);
 }
 
+/* The first packet that was placed tells where the source's first frame is, or would be. */
 static void find_start(struct sim_result *r)
 {
-    r->start = -1;
-    for (size_t i = 0; i < r->event_count; i++) {
-        if (r->events[i].kind == TT_EVENT_RESYNC) {
-            r->start = r->events[i].frame;
+    const struct tt_event *placed = r->events;
+    const struct tt_event *end = r->events + r->event_count;
+
+    while (placed < end && placed->kind != TT_EVENT_RESYNC) {
+        placed++;
+    }
+    r->start = INT64_MIN;
+    for (size_t i = 0; placed < end && i < r->packet_count; i++) {
+        if (r->packets[i].arrival_tai_ns == placed->time_tai_ns) {
+            r->start = placed->frame - r->packets[i].frame;
             return;
         }
     }

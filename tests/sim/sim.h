@@ -63,7 +63,7 @@ struct sim_result {
     size_t frame_bytes;
     int64_t recorded;
     int64_t device_ns;  /* how long the recording device ran */
-    int64_t start;      /* position of source frame 0 in the recording; -1: never locked */
+    int64_t start;      /* position of source frame 0 in the recording; INT64_MIN: never placed */
     struct sim_packet *packets;
     size_t packet_count;
     size_t burst_max; /* most departures within one PDU interval */
@@ -76,7 +76,5 @@ void sim_run(const struct sim_case *c, struct sim_result *ret_result);
 void sim_free(struct sim_result *result);
 /* Whether the listener's events hold position p as silence of a kind that is allowed. */
 bool sim_is_hole(const struct sim_result *result, int64_t position);
-/* Deterministic random numbers. */
-uint64_t sim_random(uint64_t *state);
 
 #endif

@@ -2,16 +2,11 @@
  * End to end in virtual time: every frame of the source is in the recording, bit for bit, or lies where the
  * packets' own fates say that it cannot be, and is counted there.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/ns.h"
 #include "sim.h"
+#include "test.h"
 
 static const uint8_t *recorded(const struct sim_result *r, int64_t position)
 {
@@ -31,8 +26,10 @@ static void fail_case(const struct sim_case *c, const char *what, int64_t where)
 /* Silence before, the whole source at one place, silence after. */
 static void check_exact(const struct sim_case *c, const struct sim_result *r)
 {
-    assert_true(r->start >= 0);
-    assert_true(r->start + c->frames <= r->recorded);
+    if (r->start == INT64_MIN) {
+        fail_case(c, "never placed", 0);
+    }
+    assert_true(r->start >= 0 && r->start + c->frames <= r->recorded);
     for (int64_t p = 0; p < r->recorded; p++) {
         int64_t f = p - r->start;
 
@@ -101,8 +98,10 @@ static void every_rate_and_format(void **state)
                 c.format = formats[f].wire;
                 c.program_format = formats[f].program[seed % (unsigned)formats[f].count];
                 c.channels = channels[ch];
-                c.frames_per_pdu =
-                    seed % 2 == 0 ? (1500 - 24) / frame_bytes : c.rate_hz / 8000 + 1;
+                c.frames_per_pdu = c.rate_hz / 8000 + 1;
+                if (seed % 2 == 0 || c.frames_per_pdu > (1500 - 24) / frame_bytes) {
+                    c.frames_per_pdu = (1500 - 24) / frame_bytes;
+                }
                 c.mtt_ns = 100 * TT_NS_PER_MS;
                 c.buffer_frames = c.rate_hz / 2;
                 c.frames = c.rate_hz / 5 + (int64_t)(seed % 7); /* the last PDU is padded */
@@ -115,6 +114,8 @@ static void every_rate_and_format(void **state)
     }
 }
 
+/* Wake-ups that are late by less than half an interval on average, with stalls of up to 20 ms, leave room to
+ * catch up at two PDUs an interval; beyond that PDUs must be dropped (hopeless_stalls). */
 static void late_wakeups_lose_nothing(void **state)
 {
     (void)state;
@@ -123,8 +124,8 @@ static void late_wakeups_lose_nothing(void **state)
 
         c.rate_hz = seed % 2 == 0 ? 44100 : 48000;
         c.mtt_ns = 100 * TT_NS_PER_MS;
-        c.talk_late_ns = 300 * TT_NS_PER_US;
-        c.talk_stall_ns = 40 * TT_NS_PER_MS;
+        c.talk_late_ns = 120 * TT_NS_PER_US;
+        c.talk_stall_ns = 20 * TT_NS_PER_MS;
         c.listen_late_ns = 60 * TT_NS_PER_MS;
         c.buffer_frames = 24000;
         c.keeps_launch_times = seed % 3 == 0;
@@ -163,18 +164,20 @@ static uint8_t *expected_missing(const struct sim_case *c, const struct sim_resu
 static void check_faults(const struct sim_case *c, const struct sim_result *r)
 {
     uint8_t *missing = expected_missing(c, r);
-    int64_t silent = 0;
     int64_t booked = 0;
 
-    assert_true(r->start >= 0);
-    /* The first PDUs may be missing: then `start` is where the first one that came was placed. */
-    for (int64_t p = r->start; p < r->recorded; p++) {
+    if (r->start == INT64_MIN) {
+        fail_case(c, "never placed", 0);
+    }
+    for (int64_t p = 0; p < r->recorded; p++) {
         int64_t f = p - r->start;
         bool hole = sim_is_hole(r, p);
 
         booked += hole;
+        if (f < 0) {
+            continue;
+        }
         if (f < c->frames && missing[f]) {
-            silent++;
             if (!hole) {
                 fail_case(c, "a missing frame is not booked", f);
             }
@@ -187,10 +190,9 @@ static void check_faults(const struct sim_case *c, const struct sim_result *r)
             }
         }
     }
-    assert_true(booked >= silent);
     assert_int_equal(r->listen.stream.frames_lost + r->listen.stream.frames_late +
                          r->listen.stream.frames_absent,
-                     r->start + booked);
+                     booked);
     check_device_time(c, r);
     free(missing);
 }
@@ -214,17 +216,17 @@ static void random_faults(void **state)
         struct sim_case c = sim_default(seed);
         uint64_t random = seed;
 
-        c.rate_hz = tt_aaf_rates[sim_random(&random) % TT_AAF_RATES];
+        c.rate_hz = tt_aaf_rates[random_next(&random) % TT_AAF_RATES];
         c.frames = c.rate_hz / 3;
         c.buffer_frames = c.rate_hz / 2;
-        c.mtt_ns = (int64_t)(1 + sim_random(&random) % 30) * TT_NS_PER_MS;
-        c.playout_latency_ns = (int64_t)(sim_random(&random) % 5) * TT_NS_PER_MS;
-        c.loss_per_mille = (unsigned)(sim_random(&random) % 100);
-        c.copies_per_mille = (unsigned)(sim_random(&random) % 50);
-        c.jitter_ns = (int64_t)(sim_random(&random) % 4000) * TT_NS_PER_US;
-        c.talk_late_ns = (int64_t)(sim_random(&random) % 200) * TT_NS_PER_US;
-        c.talk_stall_ns = (int64_t)(sim_random(&random) % 60) * TT_NS_PER_MS;
-        c.listen_late_ns = (int64_t)(sim_random(&random) % 20) * TT_NS_PER_MS;
+        c.mtt_ns = (int64_t)(1 + random_next(&random) % 30) * TT_NS_PER_MS;
+        c.playout_latency_ns = (int64_t)(random_next(&random) % 5) * TT_NS_PER_MS;
+        c.loss_per_mille = (unsigned)(random_next(&random) % 100);
+        c.copies_per_mille = (unsigned)(random_next(&random) % 50);
+        c.jitter_ns = (int64_t)(random_next(&random) % 4000) * TT_NS_PER_US;
+        c.talk_late_ns = (int64_t)(random_next(&random) % 200) * TT_NS_PER_US;
+        c.talk_stall_ns = (int64_t)(random_next(&random) % 60) * TT_NS_PER_MS;
+        c.listen_late_ns = (int64_t)(random_next(&random) % 20) * TT_NS_PER_MS;
         c.vlan_id = seed % 2 == 0 ? 2 : -1;
         c.fate = spare_the_first;
 

@@ -1,0 +1,296 @@
+/*
+ * The histogram against a sorted array: exact moments by long double about a value in the middle,
+ * nearest rank percentiles by index.
+ */
+#include "test.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/hist.h"
+
+#define VALUES_MAX 20000
+
+struct sample {
+    int64_t values[VALUES_MAX];
+    size_t n;
+};
+
+static int compare(const void *a, const void *b)
+{
+    const int64_t *x = (const int64_t *)a;
+    const int64_t *y = (const int64_t *)b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+static struct tt_hist *hist_of(const struct sample *s, size_t from, size_t to)
+{
+    struct tt_hist *h = (struct tt_hist *)malloc(sizeof(*h));
+
+    assert_non_null(h);
+    tt_hist_init(h);
+    for (size_t i = from; i < to; i++)
+        tt_hist_record(h, s->values[i]);
+    return h;
+}
+
+static void check_percentile(const struct tt_hist *h, const struct sample *sorted,
+                             unsigned per_mille)
+{
+    size_t rank = (sorted->n * per_mille + 999) / 1000;
+    int64_t truth = sorted->values[rank - 1];
+    int64_t got = tt_hist_percentile(h, per_mille);
+    uint64_t magnitude = truth < 0 ? 0 - (uint64_t)truth : (uint64_t)truth;
+    uint64_t off = got < truth ? (uint64_t)truth - (uint64_t)got : (uint64_t)got - (uint64_t)truth;
+
+    if (magnitude < 1024)
+        assert_int_equal(got, truth);
+    else if (magnitude < UINT64_C(1) << TT_HIST_TOP_BITS)
+        assert_true(off <= magnitude / 1000);
+    assert_true(got >= sorted->values[0] && got <= sorted->values[sorted->n - 1]);
+}
+
+static void check_moments(const struct tt_summary *summary, const struct sample *sorted)
+{
+    long double middle = (long double)sorted->values[sorted->n / 2];
+    long double n = (long double)sorted->n;
+    long double sum = 0;
+    long double square = 0;
+    long double mean;
+    long double stdev;
+
+    for (size_t i = 0; i < sorted->n; i++)
+        sum += (long double)sorted->values[i] - middle;
+    mean = sum / n;
+    for (size_t i = 0; i < sorted->n; i++) {
+        long double d = (long double)sorted->values[i] - middle - mean;
+
+        square += d * d;
+    }
+    mean += middle;
+    stdev = sqrtl(square / n);
+    assert_true(fabsl((long double)summary->mean - mean) <=
+                fabsl(mean) * 0x1p-51L + stdev * 0x1p-51L);
+    assert_true(fabsl((long double)summary->stdev - stdev) <= stdev * 0x1p-50L);
+}
+
+/* Sorts the sample. */
+static void check(const struct tt_hist *h, struct sample *s)
+{
+    static const unsigned per_mille[] = {1, 2, 10, 250, 499, 500, 501, 900, 990, 999, 1000};
+    struct tt_summary summary;
+
+    qsort(s->values, s->n, sizeof(s->values[0]), compare);
+    tt_hist_summarize(h, &summary);
+    assert_true(summary.n == s->n);
+    assert_true(summary.min == s->values[0]);
+    assert_true(summary.max == s->values[s->n - 1]);
+    check_moments(&summary, s);
+    for (size_t i = 0; i < TT_COUNT_OF(per_mille); i++)
+        check_percentile(h, s, per_mille[i]);
+    assert_true(summary.p50 == tt_hist_percentile(h, 500));
+    assert_true(summary.p99 == tt_hist_percentile(h, 990));
+    assert_true(summary.p999 == tt_hist_percentile(h, 999));
+}
+
+enum shape {
+    SMALL,     /* -1000 … 1000 */
+    INTERVALS, /* about 125 µs, a few ns */
+    BURSTS,    /* two far clusters */
+    WIDE,      /* every magnitude up to 2^39, both signs */
+    OUTLIER,   /* the first value far from all others */
+    EPOCH,     /* TAI times of today, a second apart at most */
+    CONSTANT,  /* all the same */
+    NEARLY,    /* all the same but one */
+    ANY,       /* any int64_t */
+    SHAPES
+};
+
+static int64_t draw(enum shape shape, size_t i, uint64_t *seed)
+{
+    switch (shape) {
+    case SMALL:
+        return (int64_t)random_below(seed, 2001) - 1000;
+    case INTERVALS:
+        return 124990 + (int64_t)random_below(seed, 20);
+    case BURSTS:
+        return (random_below(seed, 100) < 98 ? 2000 : 12500000) + (int64_t)random_below(seed, 500);
+    case WIDE: {
+        int64_t value = (int64_t)(random_next(seed) >> (25 + random_below(seed, 39)));
+
+        return random_below(seed, 2) != 0 ? value : -value;
+    }
+    case OUTLIER:
+        return i == 0 ? INT64_C(-37000000000) : 125000 + (int64_t)random_below(seed, 3);
+    case EPOCH:
+        return INT64_C(1700000000000000000) + (int64_t)random_below(seed, 1000000000);
+    case CONSTANT:
+        return -123456789;
+    case NEARLY:
+        return i == 5 ? 125001 : 125000;
+    case ANY:
+    case SHAPES:
+        break;
+    }
+    return (int64_t)random_next(seed);
+}
+
+static void fill(struct sample *s, enum shape shape, size_t n, uint64_t *seed)
+{
+    s->n = n;
+    for (size_t i = 0; i < n; i++)
+        s->values[i] = draw(shape, i, seed);
+}
+
+static void test_distributions(void **state)
+{
+    static const size_t sizes[] = {1, 2, 3, 7, 100, 999, 1000, 1001, VALUES_MAX};
+    struct sample *s = (struct sample *)*state;
+    uint64_t seed = 2;
+
+    for (unsigned shape = 0; shape < SHAPES; shape++) {
+        for (size_t i = 0; i < TT_COUNT_OF(sizes); i++) {
+            struct tt_hist *h;
+
+            fill(s, (enum shape)shape, sizes[i], &seed);
+            h = hist_of(s, 0, s->n);
+            check(h, s);
+            free(h);
+        }
+    }
+}
+
+static void assert_same(const struct tt_hist *a, const struct tt_hist *b)
+{
+    struct tt_summary x;
+    struct tt_summary y;
+
+    tt_hist_summarize(a, &x);
+    tt_hist_summarize(b, &y);
+    assert_true(x.n == y.n && x.min == y.min && x.max == y.max);
+    assert_true(fabs(x.mean - y.mean) <= 0 && fabs(x.stdev - y.stdev) <= 0);
+    assert_memory_equal(a->positive, b->positive, sizeof(a->positive));
+    assert_memory_equal(a->negative, b->negative, sizeof(a->negative));
+}
+
+/* Recording all in one is the same as recording the parts and merging: to the bit where both keep
+ * their moments about the same value, and in every figure where not. */
+static void test_merge(void **state)
+{
+    static const size_t cuts[] = {0, 1, 2, 500, 998, 999, 1000};
+    struct sample *s = (struct sample *)*state;
+    uint64_t seed = 3;
+
+    for (unsigned shape = 0; shape < SHAPES; shape++) {
+        for (size_t i = 0; i < TT_COUNT_OF(cuts); i++) {
+            struct tt_hist *whole;
+            struct tt_hist *left;
+            struct tt_hist *right;
+
+            fill(s, (enum shape)shape, 1000, &seed);
+            whole = hist_of(s, 0, s->n);
+            left = hist_of(s, 0, cuts[i]);
+            right = hist_of(s, cuts[i], s->n);
+            tt_hist_merge(left, right);
+            assert_memory_equal(left, whole, sizeof(*whole));
+            free(left);
+            left = hist_of(s, 0, cuts[i]);
+            tt_hist_merge(right, left);
+            assert_same(right, whole);
+            free(left);
+            free(right);
+            free(whole);
+        }
+    }
+}
+
+/* The exact figures of values that leave a sum of doubles no digit. */
+static void test_extremes(void **state)
+{
+    struct tt_hist *h = (struct tt_hist *)malloc(sizeof(*h));
+    struct tt_summary summary;
+
+    (void)state;
+    assert_non_null(h);
+    tt_hist_init(h);
+    tt_hist_summarize(h, &summary);
+    assert_true(summary.n == 0);
+    for (unsigned i = 0; i < 1000; i++) {
+        tt_hist_record(h, INT64_MIN);
+        tt_hist_record(h, INT64_MAX);
+    }
+    tt_hist_summarize(h, &summary);
+    assert_true(fabs(summary.mean - -0.5) <= 0);
+    assert_true(fabs(summary.stdev - 0x1p63) <= 0); /* 2^63 - 0.5 to the nearest double */
+    assert_true(summary.min == INT64_MIN && summary.max == INT64_MAX);
+
+    tt_hist_init(h);
+    tt_hist_record(h, INT64_MAX);
+    tt_hist_record(h, INT64_MAX - 2);
+    tt_hist_summarize(h, &summary);
+    assert_true(fabs(summary.stdev - 1) <= 0);
+    assert_true(summary.p50 == INT64_MAX - 2);
+
+    tt_hist_init(h);
+    tt_hist_record(h, INT64_MIN);
+    for (unsigned i = 0; i < 3; i++)
+        tt_hist_record(h, INT64_MIN + 1);
+    tt_hist_summarize(h, &summary);
+    assert_true(fabs(summary.stdev - sqrt(3.0) / 4) <= 0x1p-52);
+    free(h);
+}
+
+/* Half a year at 8000 a second, made by doubling: counts go past 32 bits and nothing is lost. */
+static void test_many(void **state)
+{
+    struct tt_hist *h = (struct tt_hist *)malloc(sizeof(*h));
+    struct tt_hist *copy = (struct tt_hist *)malloc(sizeof(*copy));
+    struct tt_summary summary;
+
+    (void)state;
+    assert_non_null(h);
+    assert_non_null(copy);
+    tt_hist_init(h);
+    tt_hist_record(h, INT64_C(-37000000000));
+    tt_hist_record(h, 0);
+    tt_hist_record(h, 0);
+    tt_hist_record(h, 0);
+    for (unsigned i = 0; i < 35; i++) {
+        memcpy(copy, h, sizeof(*h));
+        tt_hist_merge(h, copy);
+    }
+    tt_hist_summarize(h, &summary);
+    assert_true(summary.n == UINT64_C(4) << 35);
+    assert_true(fabs(summary.mean - -9250000000.0) <= 0);
+    assert_true(fabs(summary.stdev - 37e9 * sqrt(3.0) / 4) <= 1e-5);
+    assert_true(summary.p50 == 0);
+    assert_true(tt_hist_percentile(h, 250) < INT64_C(-36963000000));
+    assert_true(tt_hist_percentile(h, 251) == 0);
+    free(copy);
+    free(h);
+}
+
+static int make_sample(void **state)
+{
+    *state = malloc(sizeof(struct sample));
+    return *state ? 0 : -1;
+}
+
+static int free_sample(void **state)
+{
+    free(*state);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_distributions),
+        cmocka_unit_test(test_merge),
+        cmocka_unit_test(test_extremes),
+        cmocka_unit_test(test_many),
+    };
+
+    return cmocka_run_group_tests(tests, make_sample, free_sample);
+}
