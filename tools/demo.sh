@@ -4,6 +4,7 @@
 # Environment: BUILD, the build folder; DEMO_OUT, the folder for what is left behind (./demo-out).
 # Exit codes: 0 every frame is equal; 4 not so, but the reports say which and why; 1 not so; 2 usage; 3 environment.
 # Nothing is left behind: the namespaces live as long as two sleeping processes, which end with this script.
+# shellcheck disable=SC2317 # some functions are called by trap and wait_for alone
 set -euo pipefail
 
 root=$(dirname "$(dirname "$(readlink -f "$0")")")
@@ -20,6 +21,7 @@ setup_s=20 # for anything that has to come up
 
 pids=()
 scratch=
+file='' format='' rate='' channels='' frames='' frames_per_pdu='' words='' # of the source
 
 say() { printf '%s\n' "$*"; }
 die() {
@@ -69,33 +71,27 @@ hold_namespace() {
 
 namespace_differs() { [ "$(readlink "/proc/$1/ns/net" 2>/dev/null || echo "$2")" != "$2" ]; }
 
-within() {
-    local pid=$1
-    shift
-    nsenter -t "$pid" -n -- "$@"
-}
-
 # What IPv6 announces on a new interface is noise here.
 quiet_ipv6() {
-    within "$1" sh -c 'echo 1 >/proc/sys/net/ipv6/conf/default/disable_ipv6
+    "$@" sh -c 'echo 1 >/proc/sys/net/ipv6/conf/default/disable_ipv6
         echo 1 >/proc/sys/net/ipv6/conf/all/disable_ipv6' 2>/dev/null || true
 }
 
-has_carrier() { within "$1" ip -o link show "$2" | grep -q LOWER_UP; }
+has_carrier() { "${at_listener[@]}" ip -o link show listener0 | grep -q LOWER_UP; }
 
 join_namespaces() {
     local problem
     hold_namespace "$1"
-    talker_ns=$held
+    at_talker=(nsenter -t "$held" -n --)
     hold_namespace "$1"
-    listener_ns=$held
-    quiet_ipv6 "$talker_ns"
-    quiet_ipv6 "$listener_ns"
-    problem=$(within "$talker_ns" ip link add talker0 type veth peer name listener0 netns "$listener_ns" 2>&1 &&
-        within "$talker_ns" ip link set talker0 up 2>&1 &&
-        within "$listener_ns" ip link set listener0 up 2>&1) ||
+    at_listener=(nsenter -t "$held" -n --)
+    quiet_ipv6 "${at_talker[@]}"
+    quiet_ipv6 "${at_listener[@]}"
+    problem=$("${at_talker[@]}" ip link add talker0 type veth peer name listener0 netns "$held" 2>&1 &&
+        "${at_talker[@]}" ip link set talker0 up 2>&1 &&
+        "${at_listener[@]}" ip link set listener0 up 2>&1) ||
         die 3 "cannot make a veth pair: $problem"
-    wait_for "the link" "$listener_ns" /dev/null has_carrier "$listener_ns" listener0
+    wait_for "the link" "$held" /dev/null has_carrier
 }
 
 # ---- waiting
@@ -201,19 +197,19 @@ print_before() {
 transmit() {
     local limit=$((seconds + setup_s)) status=0
 
-    within "$listener_ns" timeout -s INT -k 5 $((limit + setup_s)) "$tactus" watch listener0 \
+    "${at_listener[@]}" "$tactus" watch listener0 --duration $((limit + setup_s))s \
         --write "$out/capture.pcap" --json >"$scratch/watch.json" 2>"$scratch/watch.log" &
     watch_pid=$!
     pids+=("$watch_pid")
     wait_for "the capture" "$watch_pid" "$scratch/watch.log" grows "$out/capture.pcap" 0
 
-    within "$listener_ns" timeout -k 5 "$limit" arecord -D tactus_in -f "$format" -r "$rate" -c "$channels" \
+    "${at_listener[@]}" timeout -k 5 "$limit" arecord -D tactus_in -f "$format" -r "$rate" -c "$channels" \
         -d "$seconds" "$out/recording.wav" >"$scratch/arecord.log" 2>&1 &
     arecord_pid=$!
     pids+=("$arecord_pid")
     wait_for "arecord" "$arecord_pid" "$scratch/arecord.log" grows "$out/recording.wav" 100
 
-    within "$talker_ns" timeout -k 5 "$limit" aplay -D tactus_out "$out/source.wav" >"$scratch/aplay.log" 2>&1 &
+    "${at_talker[@]}" timeout -k 5 "$limit" aplay -D tactus_out "$out/source.wav" >"$scratch/aplay.log" 2>&1 &
     aplay_pid=$!
     pids+=("$aplay_pid")
     wait "$aplay_pid" || status=$?
@@ -226,7 +222,7 @@ transmit() {
         cat "$scratch/arecord.log" >&2
         die 3 "arecord ended with $status"
     fi
-    kill -INT "$watch_pid" 2>/dev/null || true
+    kill -TERM "$watch_pid" 2>/dev/null || true
     wait "$watch_pid" || status=$?
     if [ "$status" != 0 ]; then
         cat "$scratch/watch.log" >&2

@@ -4,8 +4,8 @@
  *
  * Integers of any width stand left-justified in 32 bits, 32-bit floats as they are. What has no
  * exact pattern (lossy codecs, 64-bit floats) is told apart. `arecord -f S24_LE` writes 24 valid
- * bits in the low part of four bytes, which libsndfile takes for 32-bit samples: seen here by the
- * WAV header.
+ * bits in the low part of four bytes; libsndfile guesses at such a WAV by its content, so it is
+ * read here.
  */
 #ifndef TT_CLI_SOUND_FILE_H
 #define TT_CLI_SOUND_FILE_H
@@ -13,6 +13,7 @@
 #include <sndfile.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "audio/pcm.h"
 
@@ -25,7 +26,8 @@ enum tt_sound_kind {
 
 struct tt_sound_file {
     SNDFILE *file;
-    SF_INFO info; /* samplerate 0: raw, the rate is unknown */
+    FILE *low_24_wav; /* instead of `file` */
+    SF_INFO info;     /* samplerate 0: raw, the rate is unknown */
     enum tt_sound_kind kind;
     unsigned bits;             /* valid bits of a sample */
     bool low_24;               /* 24 valid bits in the low part of four bytes */
