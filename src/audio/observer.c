@@ -78,6 +78,22 @@ static bool is_far(const struct tt_observed *o, int64_t gap_ns)
     return far_ns > 0 && gap_ns > far_ns;
 }
 
+/* A number is ahead, or behind by what remains of the range: whichever is nearer to what the time
+ * since the newest allows. */
+static int64_t by_arrival(const struct tt_observed *o, uint8_t ahead, int64_t gap_ns)
+{
+    int64_t forward = ahead > 0 ? ahead : SEQUENCE_RANGE;
+    int64_t backward = forward - SEQUENCE_RANGE;
+
+    if (forward < SEQUENCE_RANGE / 2) {
+        return forward;
+    }
+    if (media_ns(o, 1) == 0) {
+        return backward;
+    }
+    return gap_ns > media_ns(o, (forward + backward) / 2) ? forward : backward;
+}
+
 static bool media_agrees(const struct tt_observed *o, int64_t elapsed_ns, int64_t pdus)
 {
     int64_t off_ns = elapsed_ns - media_ns(o, pdus);
@@ -159,12 +175,9 @@ static void count_sequence(struct tt_observed *o, int64_t arrival_ns, bool stamp
 {
     uint8_t sequence = o->avtp.sequence;
     uint8_t ahead = (uint8_t)(sequence - o->highest);
-    int64_t pdus = (int8_t)ahead;
+    int64_t pdus = by_arrival(o, ahead, arrival_ns - o->highest_ns);
     bool restart = false;
 
-    if (is_far(o, arrival_ns - o->highest_ns)) {
-        pdus = ahead > 0 ? ahead : SEQUENCE_RANGE;
-    }
     if (stamped && o->stamped) {
         restart = stamp_resolve(o, ahead, arrival_ns, &pdus);
     }

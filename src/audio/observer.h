@@ -6,15 +6,16 @@
  *
  * What counts as lost, with a sequence number of 8 bits:
  * - A number that was skipped is lost; when it comes later it is reordered and no longer lost; when
- * it was seen already it is duplicated. "Behind" is up to 128 PDUs.
- * - After a silence longer than 128 PDU intervals (known for AAF and CRF only) the next PDU is
- * ahead, never behind. Where the presentation times of an AAF stream advanced in step with its
- * sequence so far, they say how many times the sequence went round: losses of 256 PDUs and more are
- * found. Where they contradict the sequence then, the talker started anew: that is a restart, and
- * nothing is booked as lost.
+ *   it was seen already it is duplicated.
+ * - Half the range or more ahead is the same number as behind: the time since the newest PDU
+ *   decides, whichever is nearer (AAF and CRF, whose PDU interval is known; else it is behind).
+ * - After a silence of more than 128 PDU intervals the presentation times of an AAF stream say how
+ *   often the sequence went round, where they advanced in step with it before: losses of 256 PDUs
+ *   and more are found. Where they contradict the sequence then, the talker started anew: a
+ *   restart, and nothing is booked as lost.
  * - Without such stamps `lost` is the least that the sequence allows: multiples of 256 go unseen,
- * and a restart can look like up to 255 lost. Arrival alone never adds to it: a stalled link only
- * looks like loss.
+ *   and a restart can look like up to 255 lost. Arrival alone never adds 256: a stalled link is no
+ *   loss.
  */
 #ifndef TT_AUDIO_OBSERVER_H
 #define TT_AUDIO_OBSERVER_H

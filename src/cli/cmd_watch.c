@@ -298,12 +298,6 @@ static int open_live(struct watch *watch)
     return open_dump(watch);
 }
 
-/* Not by /sys, which shows the interfaces of the namespace that mounted it. */
-static bool is_interface(const char *name)
-{
-    return if_nametoindex(name) != 0;
-}
-
 static int fail_neither(const char *source)
 {
     char interfaces[1024];
@@ -326,7 +320,7 @@ static int watch_run(struct watch *watch)
         tt_cli_say(COMMAND, "cannot read %s: %s", watch->source, strerror(errno));
         return TT_EXIT_ENVIRONMENT;
     }
-    if (!file && !is_interface(watch->source)) {
+    if (!file && if_nametoindex(watch->source) == 0) {
         return fail_neither(watch->source);
     }
     code = file ? open_file(watch) : open_live(watch);

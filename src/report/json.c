@@ -73,6 +73,47 @@ json_t *tt_json_refused(const uint64_t refused[TT_AAF_REASONS])
     return object;
 }
 
+json_t *tt_json_fields(const void *counters, const struct tt_json_field *fields, size_t n)
+{
+    json_t *object = json_object();
+
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t *value = (const void *)((const char *)counters + fields[i].offset);
+
+        json_object_set_new(object, fields[i].name, tt_json_u64(*value));
+    }
+    return object;
+}
+
+#define LISTENER_FIELD(field) TT_JSON_FIELD(tt_listener_counters, field)
+
+json_t *tt_json_listener_counters(const struct tt_listener_counters *counters)
+{
+    static const struct tt_json_field fields[] = {
+        LISTENER_FIELD(pdus),
+        LISTENER_FIELD(pdus_placed),
+        LISTENER_FIELD(frames_lost),
+        LISTENER_FIELD(frames_late),
+        LISTENER_FIELD(frames_absent),
+        LISTENER_FIELD(pdus_late),
+        LISTENER_FIELD(pdus_duplicate),
+        LISTENER_FIELD(pdus_reordered),
+        LISTENER_FIELD(pdus_unplaced),
+        LISTENER_FIELD(pdus_early),
+        LISTENER_FIELD(pdus_unstamped),
+        LISTENER_FIELD(pdus_uncertain),
+        LISTENER_FIELD(stamps_off),
+        LISTENER_FIELD(resyncs),
+        LISTENER_FIELD(restarts),
+        LISTENER_FIELD(pdus_other_talker),
+        LISTENER_FIELD(pdus_other_format),
+    };
+    json_t *object = tt_json_fields(counters, fields, TT_COUNT_OF(fields));
+
+    json_object_set_new(object, "pdus_refused", tt_json_refused(counters->pdus_refused));
+    return object;
+}
+
 int tt_json_print_line(FILE *out, const json_t *value)
 {
     if (json_dumpf(value, out, TT_JSON_LINE) != 0 || fputc('\n', out) == EOF || fflush(out) != 0) {

@@ -6,10 +6,13 @@
 #define TT_REPORT_JSON_H
 
 #include <jansson.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
 #include "audio/aaf.h"
+#include "audio/listener.h"
+#include "base/attr.h"
 #include "base/hist.h"
 
 /* Mean and stdev carry 0.001 ns; 15 digits print that without noise. */
@@ -27,6 +30,19 @@ json_t *tt_json_known(int64_t value, int64_t least);
 json_t *tt_json_stream_id(uint64_t stream_id);
 /* {"short": n, "subtype": n, …}: every reason for refusing an AAF PDU. */
 json_t *tt_json_refused(const uint64_t refused[TT_AAF_REASONS]);
+
+/* A field of type uint64_t in a struct of counters, by its name. */
+struct tt_json_field {
+    const char *name;
+    size_t offset;
+};
+#define TT_JSON_FIELD(type, field)                                                                 \
+    {                                                                                              \
+#field, offsetof(struct type, field)                                                       \
+    }
+json_t *tt_json_fields(const void *counters, const struct tt_json_field *fields, size_t n);
+/* All of them by name; pdus_refused as tt_json_refused. */
+json_t *tt_json_listener_counters(const struct tt_listener_counters *counters);
 
 /* One compact line, flushed, so that a reader of a pipe has it at once. 0 or -errno. */
 int tt_json_print_line(FILE *out, const json_t *value);

@@ -4,71 +4,24 @@
 #include "report/stream_report.h"
 
 #include <errno.h>
-#include <stddef.h>
 
 #include "report/json.h"
 #include "report/note.h"
 
-/* A uint64_t field of a counters struct. */
-struct counter_field {
-    const char *name;
-    size_t offset;
+static const struct tt_json_field talk_fields[] = {
+    TT_JSON_FIELD(tt_talk_counters, pdus_sent),     TT_JSON_FIELD(tt_talk_counters, pdus_late),
+    TT_JSON_FIELD(tt_talk_counters, pdus_dropped),  TT_JSON_FIELD(tt_talk_counters, pdus_refused),
+    TT_JSON_FIELD(tt_talk_counters, frames_sent),   TT_JSON_FIELD(tt_talk_counters, frames_padded),
+    TT_JSON_FIELD(tt_talk_counters, xruns),         TT_JSON_FIELD(tt_talk_counters, clock_steps),
+    TT_JSON_FIELD(tt_talk_counters, launch_missed), TT_JSON_FIELD(tt_talk_counters, launch_invalid),
 };
 
-#define TALK(field)                                                                                \
-    {                                                                                              \
-#field, offsetof(struct tt_talk_counters, field)                                           \
-    }
-#define STREAM(field)                                                                              \
-    {                                                                                              \
-#field, offsetof(struct tt_listen_counters, stream.field)                                  \
-    }
-#define LISTEN(field)                                                                              \
-    {                                                                                              \
-#field, offsetof(struct tt_listen_counters, field)                                         \
-    }
-
-static const struct counter_field talk_fields[] = {
-    TALK(pdus_sent),     TALK(pdus_late),      TALK(pdus_dropped), TALK(pdus_refused),
-    TALK(frames_sent),   TALK(frames_padded),  TALK(xruns),        TALK(clock_steps),
-    TALK(launch_missed), TALK(launch_invalid),
+static const struct tt_json_field listen_fields[] = {
+    TT_JSON_FIELD(tt_listen_counters, packets),
+    TT_JSON_FIELD(tt_listen_counters, receive_drops),
+    TT_JSON_FIELD(tt_listen_counters, xruns),
+    TT_JSON_FIELD(tt_listen_counters, clock_steps),
 };
-
-static const struct counter_field listen_fields[] = {
-    STREAM(pdus),
-    STREAM(pdus_placed),
-    STREAM(frames_lost),
-    STREAM(frames_late),
-    STREAM(frames_absent),
-    STREAM(pdus_late),
-    STREAM(pdus_duplicate),
-    STREAM(pdus_reordered),
-    STREAM(pdus_unplaced),
-    STREAM(pdus_early),
-    STREAM(pdus_unstamped),
-    STREAM(pdus_uncertain),
-    STREAM(stamps_off),
-    STREAM(resyncs),
-    STREAM(restarts),
-    STREAM(pdus_other_talker),
-    STREAM(pdus_other_format),
-    LISTEN(packets),
-    LISTEN(receive_drops),
-    LISTEN(xruns),
-    LISTEN(clock_steps),
-};
-
-static json_t *report_counters(const void *counters, const struct counter_field *fields, size_t n)
-{
-    json_t *object = json_object();
-
-    for (size_t i = 0; i < n; i++) {
-        const uint64_t *value = (const void *)((const char *)counters + fields[i].offset);
-
-        json_object_set_new(object, fields[i].name, tt_json_u64(*value));
-    }
-    return object;
-}
 
 static json_t *report_format(enum tt_aaf_format format)
 {
@@ -101,7 +54,7 @@ static json_t *report_notes(unsigned notes)
     return lines;
 }
 
-/* Takes over `counters`. */
+/* Takes over `counters` and `rest`. */
 static int report_write(const char *path, const char *role, const struct tt_stream_config *config,
                         json_t *counters, json_t *rest)
 {
@@ -134,7 +87,7 @@ int tt_stream_report_talk(const char *path, const struct tt_stream_config *confi
                           const struct tt_event_log *log, unsigned notes)
 {
     return report_write(path, "talker", config,
-                        report_counters(counters, talk_fields, TT_COUNT_OF(talk_fields)),
+                        tt_json_fields(counters, talk_fields, TT_COUNT_OF(talk_fields)),
                         report_rest(lateness, log, notes));
 }
 
@@ -143,9 +96,11 @@ int tt_stream_report_listen(const char *path, const struct tt_stream_config *con
                             const struct tt_hist *lateness, const struct tt_event_log *log,
                             unsigned notes)
 {
-    json_t *object = report_counters(counters, listen_fields, TT_COUNT_OF(listen_fields));
+    json_t *object = tt_json_listener_counters(&counters->stream);
+    json_t *engine = tt_json_fields(counters, listen_fields, TT_COUNT_OF(listen_fields));
 
-    json_object_set_new(object, "pdus_refused", tt_json_refused(counters->stream.pdus_refused));
+    json_object_update(object, engine);
+    json_decref(engine);
     json_object_set_new(object, "drift_ppb", json_integer((json_int_t)counters->drift_ppb));
     json_object_set_new(object, "talker_present", json_boolean(counters->talker_present));
     return report_write(path, "listener", config, object, report_rest(lateness, log, notes));

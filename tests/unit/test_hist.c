@@ -271,6 +271,33 @@ static void test_many(void **state)
     free(h);
 }
 
+/* One value apart from 2^40 others: what is left of the squares is a 2^40th of them. */
+static void test_one_apart(void **state)
+{
+    struct tt_hist *h = (struct tt_hist *)malloc(sizeof(*h));
+    struct tt_hist *copy = (struct tt_hist *)malloc(sizeof(*copy));
+    struct tt_summary summary;
+    double stdev = 0x1p20 / (0x1p40 + 1);
+
+    (void)state;
+    assert_non_null(h);
+    assert_non_null(copy);
+    tt_hist_init(h);
+    tt_hist_record(h, 125001);
+    for (unsigned i = 0; i < 40; i++) {
+        memcpy(copy, h, sizeof(*h));
+        tt_hist_merge(h, copy);
+    }
+    tt_hist_init(copy);
+    tt_hist_record(copy, 125000);
+    tt_hist_merge(copy, h);
+    tt_hist_summarize(copy, &summary);
+    assert_true(summary.n == (UINT64_C(1) << 40) + 1);
+    assert_true(fabs(summary.stdev - stdev) <= stdev * 0x1p-51);
+    free(copy);
+    free(h);
+}
+
 static int make_sample(void **state)
 {
     *state = malloc(sizeof(struct sample));
@@ -290,6 +317,7 @@ int main(void)
         cmocka_unit_test(test_merge),
         cmocka_unit_test(test_extremes),
         cmocka_unit_test(test_many),
+        cmocka_unit_test(test_one_apart),
     };
 
     return cmocka_run_group_tests(tests, make_sample, free_sample);

@@ -1,0 +1,446 @@
+/*
+ * `tactus extract`: a stream's audio out of a capture, into a sound file.
+ */
+#include <argp.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "audio/observer.h"
+#include "cli/audio_file.h"
+#include "cli/capture.h"
+#include "cli/cmd.h"
+#include "cli/extract.h"
+#include "report/json.h"
+
+#define COMMAND     "tactus extract"
+#define STREAMS_MAX 4096
+#define LARGE_BYTES (1 << 30) /* of a capture whose audio may not fit plain WAV */
+#define LINES_MAX   20        /* missing runs that are listed; JSON has them all */
+
+enum { OPTION_JSON = 256, OPTION_STREAM_ID, OPTION_RAW };
+
+struct job {
+    const char *capture_path;
+    const char *output_path;
+    bool any_stream; /* no --stream-id */
+    uint64_t stream_id;
+    bool raw;
+    enum tt_pcm_format raw_format;
+    bool json;
+    struct tt_aaf shape; /* of the stream */
+    char *broken;        /* how the capture breaks off; NULL: it does not */
+};
+
+static const struct argp_option options[] = {
+    {"json", OPTION_JSON, NULL, 0, "Say what was found as JSON", 0},
+    {"stream-id", OPTION_STREAM_ID, "ID", 0,
+     "The stream, such as AA:BB:CC:DD:EE:FF:0001; needed where there are several", 0},
+    {"raw", OPTION_RAW, "FORMAT", 0, "Bare samples instead of WAV, such as S24_LE", 0},
+    {0},
+};
+
+static void parse_raw(struct job *job, const char *argument, struct argp_state *state)
+{
+    char names[200] = "";
+
+    if (tt_pcm_format_parse(argument, &job->raw_format) == 0) {
+        job->raw = true;
+        return;
+    }
+    for (int i = 0; i < TT_PCM_FORMATS; i++) {
+        size_t at = strlen(names);
+
+        snprintf(names + at, sizeof(names) - at, " %s", tt_pcm_format_name((enum tt_pcm_format)i));
+    }
+    argp_error(state, "--raw %s: no such format; there are:%s", argument, names);
+}
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+    struct job *job = state->input;
+
+    switch (key) {
+    case OPTION_JSON:
+        job->json = true;
+        return 0;
+    case OPTION_STREAM_ID:
+        job->any_stream = false;
+        if (tt_stream_id_parse(argument, &job->stream_id) != 0) {
+            argp_error(state,
+                       "--stream-id %s: give a MAC address and four hex digits, such as "
+                       "AA:BB:CC:DD:EE:FF:0001",
+                       argument);
+        }
+        return 0;
+    case OPTION_RAW:
+        parse_raw(job, argument, state);
+        return 0;
+    case ARGP_KEY_ARG:
+        if (state->arg_num > 1) {
+            argp_error(state, "one capture and one output: what is %s?", argument);
+        }
+        *(state->arg_num == 0 ? &job->capture_path : &job->output_path) = argument;
+        return 0;
+    case ARGP_KEY_END:
+        if (state->arg_num < 2) {
+            argp_error(state, "give a capture and the file to write");
+        }
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp parser = {
+    options,
+    parse_option,
+    "CAPTURE OUT.wav",
+    "Recover the audio of an AAF stream from a capture (pcap, pcapng), bit for bit. The output "
+    "begins "
+    "with the stream's first frame and ends with its last; what is missing is silence of its exact "
+    "length, and is listed."
+    "\v"
+    "Example:\n"
+    "  tactus extract recording.pcapng audio.wav --stream-id AA:BB:CC:DD:EE:FF:0001\n\n"
+    "Exit: 0 all frames are there, 1 some are missing or do not continue, 2 wrong usage or no such "
+    "stream, 4 the "
+    "capture "
+    "breaks off or its stamps say nothing.",
+    NULL,
+    NULL,
+    NULL};
+
+/* Calls `take` for each packet. Remembers how the capture breaks off. */
+static int each_packet(struct job *job, void (*take)(void *context, const struct tt_packet *packet),
+                       void *context)
+{
+    struct tt_capture capture;
+    struct tt_packet packet;
+    int code = tt_capture_open_file(COMMAND, job->capture_path, &capture);
+    int status;
+
+    if (code != TT_EXIT_GOOD) {
+        return code;
+    }
+    while ((status = tt_capture_next(&capture, &packet)) == 1) {
+        take(context, &packet);
+    }
+    if (status < 0 && !job->broken) {
+        job->broken = strdup(tt_capture_error(&capture));
+    }
+    tt_capture_close(&capture);
+    return TT_EXIT_GOOD;
+}
+
+static void take_observe(void *context, const struct tt_packet *packet)
+{
+    tt_observer_packet(context, packet->frame, packet->bytes, packet->wire_bytes,
+                       packet->arrival_utc_ns);
+}
+
+static void take_extract(void *context, const struct tt_packet *packet)
+{
+    struct tt_eth eth;
+
+    if (tt_eth_parse(packet->frame, packet->bytes, &eth) == 0) {
+        tt_extract_packet(context, &eth, packet);
+    }
+}
+
+static bool is_candidate(const struct job *job, const struct tt_observed *o)
+{
+    return o->known && o->avtp.subtype == TT_AVTP_SUBTYPE_AAF &&
+           (job->any_stream || o->avtp.stream_id == job->stream_id);
+}
+
+static void list_streams(const struct tt_observer *observer)
+{
+    char id[TT_STREAM_ID_TEXT];
+    char src[TT_MAC_TEXT];
+
+    for (size_t i = 0; i < observer->count; i++) {
+        const struct tt_observed *o = observer->streams[i];
+
+        if (o->known && o->avtp.subtype == TT_AVTP_SUBTYPE_AAF) {
+            fprintf(stderr, "  %s from %s: %s, %u Hz, %u channels, %" PRIu64 " PDUs\n",
+                    tt_stream_id_format(o->avtp.stream_id, id), tt_mac_format(o->eth.src, src),
+                    tt_aaf_format_name(o->aaf.format), o->aaf.rate_hz, o->aaf.channels, o->pdus);
+        }
+    }
+}
+
+static int choose_stream(struct job *job, const struct tt_observer *observer)
+{
+    const struct tt_observed *chosen = NULL;
+    bool several = false;
+    char id[TT_STREAM_ID_TEXT];
+
+    for (size_t i = 0; i < observer->count; i++) {
+        const struct tt_observed *o = observer->streams[i];
+
+        if (is_candidate(job, o)) {
+            several = several || (chosen && chosen->avtp.stream_id != o->avtp.stream_id);
+            chosen = chosen ? chosen : o;
+        }
+    }
+    if (several) {
+        tt_cli_say(COMMAND, "%s holds several audio streams; choose one with --stream-id:",
+                   job->capture_path);
+        list_streams(observer);
+        return TT_EXIT_USAGE;
+    }
+    if (!chosen && job->any_stream) {
+        tt_cli_say(COMMAND,
+                   "%s holds no AAF audio stream (%" PRIu64 " packets read); `tactus watch` shows "
+                   "what is in it",
+                   job->capture_path, observer->packets);
+        return TT_EXIT_USAGE;
+    }
+    if (!chosen) {
+        tt_cli_say(COMMAND, "%s holds no AAF audio stream %s; it holds:", job->capture_path,
+                   tt_stream_id_format(job->stream_id, id));
+        list_streams(observer);
+        return TT_EXIT_USAGE;
+    }
+    job->shape = chosen->aaf;
+    return TT_EXIT_GOOD;
+}
+
+static int find_stream(struct job *job)
+{
+    struct tt_observer observer;
+    int code;
+
+    if (tt_observer_init(&observer, STREAMS_MAX) != 0) {
+        tt_cli_say(COMMAND, "out of memory");
+        return TT_EXIT_ENVIRONMENT;
+    }
+    code = each_packet(job, take_observe, &observer);
+    if (code == TT_EXIT_GOOD) {
+        code = choose_stream(job, &observer);
+    }
+    tt_observer_done(&observer);
+    return code;
+}
+
+static int check_raw(const struct job *job)
+{
+    char names[200] = "";
+
+    if (!job->raw || tt_pcm_wire_format(job->raw_format) == job->shape.format) {
+        return TT_EXIT_GOOD;
+    }
+    for (int i = 0; i < TT_PCM_FORMATS; i++) {
+        size_t at = strlen(names);
+
+        if (tt_pcm_wire_format((enum tt_pcm_format)i) == job->shape.format) {
+            snprintf(names + at, sizeof(names) - at, " %s",
+                     tt_pcm_format_name((enum tt_pcm_format)i));
+        }
+    }
+    tt_cli_say(COMMAND,
+               "--raw %s: the stream is %s and samples are never converted to another width; these "
+               "would do:%s",
+               tt_pcm_format_name(job->raw_format), tt_aaf_format_name(job->shape.format), names);
+    return TT_EXIT_USAGE;
+}
+
+static int64_t missing_frames(const struct tt_extract *extract)
+{
+    struct tt_event event;
+    int64_t frames = 0;
+
+    for (size_t i = 0; i < extract->log.n; i++) {
+        frames += tt_extract_missing(extract, i, &event) ? event.frames : 0;
+    }
+    return frames;
+}
+
+static const char *scale_text(const struct tt_extract *extract)
+{
+    return extract->utc ? "UTC" : "TAI";
+}
+
+static void print_result(const struct job *job, const struct tt_extract *extract)
+{
+    const struct tt_listener_counters *counters = &extract->listener->counters;
+    int64_t frames = extract->end - extract->first;
+    int64_t missing = missing_frames(extract);
+    struct tt_event event;
+    char id[TT_STREAM_ID_TEXT];
+    int lines = 0;
+
+    printf("%s: %" PRId64 " frames (%.3f s) of %s, %s, %u Hz, %u channels\n", job->output_path,
+           frames, (double)frames / job->shape.rate_hz,
+           tt_stream_id_format(job->shape.stream_id, id), tt_aaf_format_name(job->shape.format),
+           job->shape.rate_hz, job->shape.channels);
+    printf("Stamps are taken as %s (the capture's clock as UTC, TAI = UTC + 37 s).\n",
+           scale_text(extract));
+    printf("%" PRIu64 " PDUs, %" PRIu64 " placed, %" PRIu64 " duplicate, %" PRIu64
+           " put back in order, %" PRIu64 " times placed anew.\n",
+           counters->pdus, counters->pdus_placed, counters->pdus_duplicate,
+           counters->pdus_reordered, counters->resyncs);
+    if (counters->resyncs > 0) {
+        puts("Where it was placed anew the frames do not continue: the talker restarted, or its "
+             "stamps do not advance with its audio.");
+    }
+    printf("%" PRId64 " frames are missing%s\n", missing,
+           missing > 0 ? "; they are silence:" : ".");
+    for (size_t i = 0; i < extract->log.n && lines < LINES_MAX; i++) {
+        if (tt_extract_missing(extract, i, &event)) {
+            printf("  frame %" PRId64 ": %" PRId64 " frames %s\n", event.frame, event.frames,
+                   tt_event_kind_name(event.kind));
+            lines++;
+        }
+    }
+    if (lines == LINES_MAX || extract->log.unkept > 0) {
+        puts("  (not all are listed; --json lists the first 4096)");
+    }
+}
+
+static void print_json(const struct job *job, const struct tt_extract *extract)
+{
+    struct tt_listener_counters counters = tt_listener_counters(extract->listener);
+    json_t *counted = tt_json_listener_counters(&counters);
+    json_t *missing = json_array();
+    struct tt_event event;
+    json_t *json;
+
+    /* Those of the device, which ran before and after the stream; `missing` has the output's. */
+    json_object_del(counted, "frames_lost");
+    json_object_del(counted, "frames_late");
+    json_object_del(counted, "frames_absent");
+    for (size_t i = 0; i < extract->log.n; i++) {
+        if (tt_extract_missing(extract, i, &event)) {
+            json_array_append_new(missing, json_pack("{s:s, s:I, s:I}", "kind",
+                                                     tt_event_kind_name(event.kind), "frame",
+                                                     (json_int_t)event.frame, "frames",
+                                                     (json_int_t)event.frames));
+        }
+    }
+    json = json_pack(
+        "{s:s, s:s, s:o, s:s, s:I, s:I, s:I, s:s, s:I, s:o, s:o, s:o, s:s?}", "source",
+        job->capture_path, "output", job->output_path, "stream_id",
+        tt_json_stream_id(job->shape.stream_id), "format", tt_aaf_format_name(job->shape.format),
+        "rate_hz", (json_int_t)job->shape.rate_hz, "channels", (json_int_t)job->shape.channels,
+        "frames", (json_int_t)(extract->end - extract->first), "timescale", scale_text(extract),
+        "frames_missing", (json_int_t)missing_frames(extract), "missing", missing, "events_unkept",
+        tt_json_u64(extract->log.unkept), "counters", counted, "error", job->broken);
+    if (!json || tt_json_print_line(stdout, json) != 0) {
+        tt_cli_say(COMMAND, "cannot write the figures");
+    }
+    json_decref(json);
+}
+
+/* Nothing could be recovered: why. */
+static int fail_nothing(const struct job *job, const struct tt_extract *extract)
+{
+    if (extract->cut_pdus > 0) {
+        tt_cli_say(COMMAND,
+                   "%s was captured with a snap length: %" PRIu64 " PDUs lack their audio; capture "
+                   "whole packets (tcpdump -s 0)",
+                   job->capture_path, extract->cut_pdus);
+    } else if (extract->state == TT_EXTRACT_WAITING) {
+        tt_cli_say(COMMAND, "no PDU of the stream has a valid presentation time: where its frames "
+                            "belong cannot be told");
+    } else {
+        tt_cli_say(COMMAND, "no frame of the stream could be placed");
+    }
+    return TT_EXIT_INCONCLUSIVE;
+}
+
+static int conclude(const struct job *job, const struct tt_extract *extract)
+{
+    if (extract->state == TT_EXTRACT_FAILED) {
+        tt_cli_say(COMMAND, "cannot write to %s: %s", job->output_path, strerror(-extract->error));
+        return TT_EXIT_ENVIRONMENT;
+    }
+    if (!extract->any) {
+        return fail_nothing(job, extract);
+    }
+    if (job->json) {
+        print_json(job, extract);
+    } else {
+        print_result(job, extract);
+    }
+    if (extract->state == TT_EXTRACT_PAUSE) {
+        tt_cli_say(COMMAND, "the stream pauses for more than an hour: the output ends there");
+        return TT_EXIT_INCONCLUSIVE;
+    }
+    if (job->broken) {
+        tt_cli_say(COMMAND, "%s breaks off: %s; the output holds what came before",
+                   job->capture_path, job->broken);
+        return TT_EXIT_INCONCLUSIVE;
+    }
+    return missing_frames(extract) > 0 || extract->listener->counters.resyncs > 0 ? TT_EXIT_NEGATIVE
+                                                                                  : TT_EXIT_GOOD;
+}
+
+static int run_extract(struct job *job, struct tt_audio_file *file)
+{
+    struct tt_extract *extract = malloc(sizeof(*extract));
+    int code;
+
+    if (!extract || tt_extract_init(extract, &job->shape, file) != 0) {
+        tt_cli_say(COMMAND, "out of memory");
+        free(extract);
+        return TT_EXIT_ENVIRONMENT;
+    }
+    code = each_packet(job, take_extract, extract);
+    if (code == TT_EXIT_GOOD) {
+        tt_extract_finish(extract);
+        code = conclude(job, extract);
+    }
+    tt_extract_done(extract);
+    free(extract);
+    return code;
+}
+
+static int extract_run(struct job *job)
+{
+    struct tt_audio_file file;
+    struct stat status;
+    const char *error;
+    int code = find_stream(job);
+
+    if (code == TT_EXIT_GOOD) {
+        code = check_raw(job);
+    }
+    if (code != TT_EXIT_GOOD) {
+        return code;
+    }
+    struct tt_audio_file_setup setup = {
+        .path = job->output_path,
+        .format = job->raw ? job->raw_format : tt_audio_file_wav_format(job->shape.format),
+        .raw = job->raw,
+        .large = stat(job->capture_path, &status) == 0 && status.st_size > LARGE_BYTES,
+        .rate_hz = job->shape.rate_hz,
+        .channels = job->shape.channels,
+    };
+    if (tt_audio_file_open(&setup, &file, &error) != 0) {
+        tt_cli_say(COMMAND, "cannot write %s: %s", job->output_path, error);
+        return TT_EXIT_ENVIRONMENT;
+    }
+    code = run_extract(job, &file);
+    if (tt_audio_file_close(&file) != 0) {
+        tt_cli_say(COMMAND, "cannot finish %s: %s", job->output_path, strerror(errno));
+        return TT_EXIT_ENVIRONMENT;
+    }
+    return code;
+}
+
+int tt_cmd_extract(int argc, char **argv)
+{
+    struct job job = {.any_stream = true};
+    int code;
+
+    if (argp_parse(&parser, argc, argv, 0, NULL, &job) != 0) {
+        return TT_EXIT_USAGE;
+    }
+    code = extract_run(&job);
+    free(job.broken);
+    return code;
+}

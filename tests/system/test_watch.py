@@ -1,0 +1,323 @@
+#!/usr/bin/env python3
+"""`tactus watch` and `tactus extract` on made captures, on bad ones, and live over a veth pair.
+
+usage: test_watch.py TACTUS
+The live part runs in namespaces of its own: plain ones as root, otherwise user namespaces.
+"""
+import json
+import os
+import pathlib
+import select
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import wave
+
+TACTUS = sys.argv[1] if len(sys.argv) > 1 else "tactus"
+SECOND = 10**9
+INTERVAL = 125_000
+START = 1_796_025_585 * SECOND
+TAI = 37 * SECOND
+STREAM = "02:00:00:00:00:01:0007"
+
+
+def pdu(index, stamp, tv=True):
+    """Six frames of stereo INT16 at 48 kHz: left counts frames, right is its complement."""
+    frames = [6 * index + i for i in range(6)]
+    payload = b"".join(struct.pack(">HH", f & 0xFFFF, ~f & 0xFFFF) for f in frames)
+    return (struct.pack(">BBBB", 2, 0x80 | tv, index & 0xFF, 0) + bytes.fromhex("0200000000010007")
+            + struct.pack(">IBHBHBB", stamp & 0xFFFFFFFF, 4, 5 << 12 | 2, 16, len(payload), 0, 0)
+            + payload)
+
+
+def packet(index, stamp, vlan=None, tv=True):
+    tag = b"" if vlan is None else struct.pack(">HH", 0x8100, 3 << 13 | vlan)
+    return (bytes.fromhex("91e0f000fe01020000000001") + tag + struct.pack(">H", 0x22F0)
+            + pdu(index, stamp, tv))
+
+
+def stream(indices, offset=TAI, vlan=2):
+    """(arrival in UTC, packet) of PDUs that are due 2 ms after they arrive."""
+    for i in indices:
+        arrival = START + i * INTERVAL
+        yield arrival, packet(i, arrival + offset + 2_000_000, vlan)
+
+
+def pcap(packets, order="<", unit=1, link=1, snap=65535):
+    magic = 0xA1B23C4D if unit == 1 else 0xA1B2C3D4
+    out = struct.pack(order + "IHHiIII", magic, 2, 4, 0, 0, snap, link)
+    for arrival, data in packets:
+        kept = data[:snap]
+        out += struct.pack(order + "IIII", arrival // SECOND, arrival % SECOND // unit, len(kept),
+                           len(data)) + kept
+    return out
+
+
+def block(order, kind, body):
+    body += bytes(-len(body) % 4)
+    return struct.pack(order + "II", kind, len(body) + 12) + body + struct.pack(order + "I",
+                                                                               len(body) + 12)
+
+
+def pcapng(packets, order="<", link=1):
+    out = block(order, 0x0A0D0D0A, struct.pack(order + "IHHq", 0x1A2B3C4D, 1, 0, -1))
+    out += block(order, 1, struct.pack(order + "HHI", link, 0, 65535)
+                 + struct.pack(order + "HHBxxxHH", 9, 1, 9, 0, 0))
+    for arrival, data in packets:
+        out += block(order, 6, struct.pack(order + "IIIII", 0, arrival >> 32, arrival & 0xFFFFFFFF,
+                                           len(data), len(data)) + data)
+    return out
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def file(self, name, content):
+        path = self.folder / name
+        path.write_bytes(content)
+        return str(path)
+
+    def tactus(self, code, *arguments):
+        done = subprocess.run([TACTUS, *arguments], capture_output=True, text=True, timeout=60,
+                              check=False)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done
+
+    def watch(self, code, path):
+        done = self.tactus(code, "watch", "--json", path)
+        return json.loads(done.stdout), done.stderr
+
+
+class Files(Case):
+    def test_every_kind_of_capture(self):
+        packets = list(stream(range(300)))
+        for order in "<>":
+            for name, content in (("ns", pcap(packets, order)), ("us", pcap(packets, order, 1000)),
+                                  ("ng", pcapng(packets, order)), ("cut", pcap(packets, order,
+                                                                               snap=64))):
+                seen, _ = self.watch(0, self.file(name, content))
+                row = seen["streams"][0]
+                want = {"stream_id": STREAM, "vlan_id": 2, "pcp": 3, "format": "INT16",
+                        "rate_hz": 48000, "channels": 2, "frames_per_pdu": 6, "pdus": 300,
+                        "lost": 0, "src": "02:00:00:00:00:01", "dest": "91:E0:F0:00:FE:01"}
+                self.assertEqual(want, {key: row[key] for key in want}, name)
+                self.assertEqual((row["interval_ns"]["min_ns"], row["interval_ns"]["max_ns"]),
+                                 (INTERVAL, INTERVAL))
+
+    def test_table(self):
+        text = self.tactus(0, "watch", self.file("a.pcap", pcap(stream(range(9), vlan=None)))).stdout
+        for word in (STREAM, "91:E0:F0:00:FE:01", "INT16", "48,000", "125,000.0"):
+            self.assertIn(word, text)
+        row = next(line for line in text.splitlines() if STREAM in line).split()
+        self.assertEqual(row[4:6], ["-", "-"])  # no tag: not VLAN 0
+
+    def test_one_packet_has_no_interval(self):
+        seen, _ = self.watch(0, self.file("one.pcap", pcap(stream([0]))))
+        self.assertEqual(seen["streams"][0]["interval_ns"]["n"], 0)
+        self.assertIsNone(seen["streams"][0]["interval_ns"]["mean_ns"])
+
+    def test_bad_files(self):
+        whole = pcap(stream(range(10)))
+        for name, content, code, word in (
+                ("empty.pcap", b"", 2, "empty"),
+                ("text.pcap", b"this is a letter, not a capture", 2, "unknown file format"),
+                ("header.pcap", whole[:20], 2, "truncated"),
+                ("wifi.pcap", pcap(stream(range(3)), link=105), 2, "IEEE802_11"),
+                ("cooked.pcapng", pcapng(stream(range(3)), link=113), 2, "LINUX_SLL")):
+            done = self.tactus(code, "watch", self.file(name, content))
+            self.assertIn(word, done.stderr)
+            self.assertIn(name, done.stderr)
+        self.assertIn("directory", self.tactus(2, "watch", str(self.folder)).stderr)
+
+    def test_truncated_files_show_what_was_read(self):
+        for name, content in (("a.pcap", pcap(stream(range(10)))),
+                              ("a.pcapng", pcapng(stream(range(10))))):
+            seen, said = self.watch(4, self.file(name, content[:-30]))
+            self.assertEqual(seen["streams"][0]["pdus"], 9)
+            self.assertIn("truncated", seen["error"])
+            self.assertIn("breaks off", said)
+
+    def test_nothing_of_avtp(self):
+        seen, _ = self.watch(1, self.file("ip.pcap", pcap([(START, bytes(12) + b"\x08\x00" + bytes(46))])))
+        self.assertEqual((seen["packets"], seen["not_avtp"], seen["streams"]), (1, 1, []))
+
+    def test_neither_file_nor_interface(self):
+        said = self.tactus(2, "watch", "no-such-thing").stderr
+        self.assertIn("neither a file", said)
+        self.assertIn("interfaces here are: ", said)
+
+    def test_usage(self):
+        self.assertIn("did you mean `tactus watch`", self.tactus(2, "wach").stderr)
+        self.assertIn("unit", self.tactus(2, "watch", "--duration", "10", "lo").stderr)
+        self.assertIn("Example", self.tactus(0, "watch", "--help").stdout)
+        self.assertIn("Example", self.tactus(0, "help", "extract").stdout)
+        self.tactus(2)
+        self.tactus(2, "watch")
+        self.assertTrue(self.tactus(0, "--version").stdout.startswith("tactus "))
+
+
+class Extract(Case):
+    def extract(self, code, packets, *options):
+        path = self.file("in.pcap", pcap(packets))
+        done = self.tactus(code, "extract", "--json", path, str(self.folder / "out"), *options)
+        return json.loads(done.stdout) if done.stdout else done.stderr
+
+    def left(self):
+        with wave.open(str(self.folder / "out")) as out:
+            self.assertEqual((out.getframerate(), out.getnchannels()), (48000, 2))
+            samples = out.readframes(out.getnframes())
+        return [sample[0] for sample in struct.iter_unpack("<HH", samples)]
+
+    def test_all_there_in_either_scale(self):
+        for offset, scale in ((TAI, "TAI"), (0, "UTC")):
+            seen = self.extract(0, stream(range(1000), offset))
+            self.assertEqual((seen["timescale"], seen["frames"], seen["missing"]), (scale, 6000, []))
+            self.assertEqual(self.left(), list(range(6000)))
+
+    def test_losses_are_silence_of_their_length(self):
+        kept = [i for i in range(2000) if i not in (7, 8) and not 1000 <= i < 1400]
+        seen = self.extract(1, stream(kept))
+        self.assertEqual(seen["missing"], [{"kind": "lost", "frame": 42, "frames": 12},
+                                           {"kind": "lost", "frame": 6000, "frames": 2400}])
+        self.assertEqual(self.left(), [f if f // 6 in set(kept) else 0 for f in range(12000)])
+
+    def test_long_pause(self):
+        seen = self.extract(1, stream([*range(100), *range(80100, 80200)]))  # ten seconds
+        self.assertEqual(seen["frames"], 80200 * 6)
+        self.assertEqual(seen["frames_missing"], 80000 * 6)
+        got = self.left()
+        self.assertEqual(got[:600], list(range(600)))
+        self.assertFalse(any(got[600:-600]))
+        self.assertEqual(got[-600:], [f & 0xFFFF for f in range(80100 * 6, 80200 * 6)])
+
+    def test_raw(self):
+        self.extract(0, stream(range(10)), "--raw", "S16_BE")
+        want = b"".join(struct.pack(">HH", f, ~f & 0xFFFF) for f in range(60))
+        self.assertEqual((self.folder / "out").read_bytes(), want)
+        self.assertIn("would do", self.extract(2, stream(range(10)), "--raw", "S24_LE"))
+
+    def test_no_such_stream(self):
+        said = self.extract(2, stream(range(10)), "--stream-id", "02:00:00:00:00:01:0009")
+        self.assertIn(STREAM, said)
+
+    def test_no_stamps(self):
+        packets = ((START + i * INTERVAL, packet(i, 0, tv=False)) for i in range(10))
+        self.assertIn("cannot be told", self.extract(4, packets))
+
+    def test_snap_length(self):
+        path = self.file("in.pcap", pcap(stream(range(10)), snap=50))
+        said = self.tactus(4, "extract", path, str(self.folder / "out")).stderr
+        self.assertIn("snap length", said)
+
+
+class Live(Case):
+    """Needs the namespace that main() made, with the pair va - vb."""
+
+    def start(self, *options):
+        process = subprocess.Popen([TACTUS, "watch", "vb", "--json", *options],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.stderr.close)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
+
+    def send(self, process, interface="va", vlan=None):
+        """Until `process` has shown packets: nothing else says that it listens."""
+        with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as sender:
+            sender.bind((interface, 0))
+            for index in range(100_000):
+                sender.send(packet(index, 0, vlan, tv=False))
+                time.sleep(0.001)
+                if index % 100 == 0 and process.poll() is not None:
+                    break
+                if index % 100 == 0 and self.has_line(process):
+                    return json.loads(process.stdout.readline())
+        self.fail("it ended: " + process.stderr.read())
+        return None
+
+    @staticmethod
+    def has_line(process):
+        return bool(select.select([process.stdout], [], [], 0)[0])
+
+    def end(self, process, number=signal.SIGINT):
+        process.send_signal(number)
+        out, said = process.communicate(timeout=30)
+        lines = [json.loads(line) for line in out.splitlines()]
+        self.assertEqual([line["final"] for line in lines], [False] * (len(lines) - 1) + [True])
+        return process.returncode, lines[-1], said
+
+    def test_tags_and_interrupts(self):
+        for vlan, number in ((None, signal.SIGINT), (2, signal.SIGTERM)):
+            process = self.start()
+            first = self.send(process, vlan=vlan)
+            code, last, _ = self.end(process, number)
+            self.assertEqual(code, 0)
+            row = last["streams"][0]
+            self.assertEqual((row["vlan_id"], row["pcp"]), (vlan, None if vlan is None else 3))
+            self.assertEqual(row["stream_id"], STREAM)
+            self.assertEqual(row["lost"], 0)
+            self.assertGreater(row["pdus"], 0)
+            self.assertFalse(first["final"])
+            self.assertEqual(last["packets_dropped"], 0)
+
+    def test_written_file_survives_a_kill(self):
+        path = str(self.folder / "live.pcap")
+        process = self.start("--write", path)
+        shown = self.send(process, vlan=5)
+        process.kill()
+        process.wait()
+        seen, _ = self.watch(0, path)
+        self.assertGreaterEqual(seen["streams"][0]["pdus"], shown["streams"][0]["pdus"])
+        self.assertEqual(seen["streams"][0]["vlan_id"], 5)
+        with open(path, "rb") as written:
+            self.assertEqual(struct.unpack("=I", written.read(4))[0], 0xA1B23C4D)
+
+    def test_own_packets_are_not_seen(self):
+        process = self.start("--duration", "1500ms")
+        with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as sender:
+            sender.bind(("vb", 0))
+            while process.poll() is None:
+                sender.send(packet(0, 0))
+                time.sleep(0.01)
+        last = json.loads(process.stdout.read().splitlines()[-1])
+        self.assertEqual((process.returncode, last["final"], last["streams"]), (1, True, []))
+
+    def test_interface_that_is_down(self):
+        subprocess.run("ip link add vc type veth peer name vd".split(), check=True)
+        self.assertIn("ip link set", self.tactus(3, "watch", "vc", "--duration", "1s").stderr)
+
+
+def inside():
+    for command in ("ip link add va type veth peer name vb", "ip link set va up",
+                    "ip link set vb up"):
+        subprocess.run(command.split(), check=True)
+    return unittest.main(argv=sys.argv[:1], defaultTest="Live", exit=False).result
+
+
+def main():
+    if os.environ.get("TT_WATCH_INSIDE"):
+        return 0 if inside().wasSuccessful() else 1
+    suite = unittest.TestSuite(unittest.defaultTestLoader.loadTestsFromTestCase(case)
+                               for case in (Files, Extract))
+    good = unittest.TextTestRunner().run(suite).wasSuccessful()
+    unshare = ["unshare", "-n"] if os.geteuid() == 0 else ["unshare", "-rn"]
+    if subprocess.run([*unshare, "true"], check=False).returncode != 0:
+        print("not run: the live part, no namespace can be made here")
+    else:
+        live = subprocess.run([*unshare, sys.executable, *sys.argv], check=False,
+                              env={**os.environ, "TT_WATCH_INSIDE": "1"})
+        good = good and live.returncode == 0
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
