@@ -99,7 +99,8 @@ static int offer_sizes(snd_pcm_ioplug_t *io, const struct tt_stream_config *conf
     uint64_t sample = sample_bytes_max(config->format);
     uint64_t rate = config->rate_hz ? config->rate_hz : USUAL_RATE_HZ;
     uint64_t channels = config->channels ? config->channels : USUAL_CHANNELS;
-    uint64_t pdu = config->frames_per_pdu * channels_max * sample;
+    uint64_t frame = channels_max * sample;
+    uint64_t pdu = config->frames_per_pdu * frame;
     uint64_t most = rate * channels * sample;
     int error;
 
@@ -112,7 +113,7 @@ static int offer_sizes(snd_pcm_ioplug_t *io, const struct tt_stream_config *conf
     if (most > BUFFER_BYTES_MAX) {
         most = BUFFER_BYTES_MAX;
     }
-    error = snd_pcm_ioplug_set_param_minmax(io, SND_PCM_IOPLUG_HW_PERIOD_BYTES, (unsigned)sample,
+    error = snd_pcm_ioplug_set_param_minmax(io, SND_PCM_IOPLUG_HW_PERIOD_BYTES, (unsigned)frame,
                                             (unsigned)(most / 2));
     if (error == 0) {
         error = snd_pcm_ioplug_set_param_minmax(io, SND_PCM_IOPLUG_HW_BUFFER_BYTES,
