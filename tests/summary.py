@@ -17,6 +17,7 @@ import sys
 TAIL_LINES = 40
 CMOCKA = {kind: re.compile(r"^\[\s*%s\s*\] (\d+) test\(s\)" % kind, re.MULTILINE)
           for kind in ("PASSED", "FAILED", "SKIPPED")}
+NINJA_STEP = re.compile(r"^\[\d+/\d+\].*\n", re.MULTILINE)
 CLOSING = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$", re.MULTILINE)
 
 
@@ -95,7 +96,8 @@ def main(results):
         elif kind == "skipped":
             tally.skip(name, rest)
         else:
-            tally.fail(name, pathlib.Path(rest).read_text(encoding="utf-8", errors="replace"))
+            text = pathlib.Path(rest).read_text(encoding="utf-8", errors="replace")
+            tally.fail(name, NINJA_STEP.sub("", text))
     print(f"{tally.passed} passed, {tally.failed} failed, {tally.skipped} skipped")
     return 1 if tally.failed or not tally.passed else 0
 

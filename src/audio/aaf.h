@@ -28,17 +28,17 @@ enum tt_aaf_format {
 
 enum tt_aaf_reason {
     TT_AAF_OK,
-    TT_AAF_SHORT,      /* fewer bytes than the header */
-    TT_AAF_SUBTYPE,    /* not AAF */
-    TT_AAF_VERSION,    /* a version other than 0 */
-    TT_AAF_NO_STREAM,  /* sv is 0 */
-    TT_AAF_FORMAT,     /* not a PCM format (AES3, user, reserved) */
-    TT_AAF_RATE,       /* nsr is reserved or user-defined */
-    TT_AAF_CHANNELS,   /* no channels */
-    TT_AAF_BIT_DEPTH,  /* 0, beyond the container's width, or a float that is not 32 */
-    TT_AAF_TRUNCATED,  /* stream_data_length exceeds what was received */
-    TT_AAF_EMPTY,      /* stream_data_length is 0 */
-    TT_AAF_RAGGED,     /* stream_data_length is no whole number of frames */
+    TT_AAF_SHORT,     /* fewer bytes than the header */
+    TT_AAF_SUBTYPE,   /* not AAF */
+    TT_AAF_VERSION,   /* a version other than 0 */
+    TT_AAF_NO_STREAM, /* sv is 0 */
+    TT_AAF_FORMAT,    /* not a PCM format (AES3, user, reserved) */
+    TT_AAF_RATE,      /* nsr is reserved or user-defined */
+    TT_AAF_CHANNELS,  /* no channels */
+    TT_AAF_BIT_DEPTH, /* 0, beyond the container's width, or a float that is not 32 */
+    TT_AAF_TRUNCATED, /* stream_data_length exceeds what was received */
+    TT_AAF_EMPTY,     /* stream_data_length is 0 */
+    TT_AAF_RAGGED,    /* stream_data_length is no whole number of frames */
     TT_AAF_REASONS
 };
 
@@ -53,14 +53,15 @@ struct tt_aaf {
     uint32_t timestamp; /* presentation time of the first frame, gPTP ns mod 2^32 */
     enum tt_aaf_format format;
     uint32_t rate_hz;
-    unsigned channels;     /* 1 … 1023 */
-    unsigned bit_depth;    /* 1 … container; 32 for FLOAT32 */
+    unsigned channels;      /* 1 … 1023 */
+    unsigned bit_depth;     /* 1 … container; 32 for FLOAT32 */
     const uint8_t *payload; /* interleaved, big-endian; points into the PDU */
     size_t payload_bytes;
     size_t frames;
 };
 
-/* `pdu` starts at the subtype byte; bytes beyond stream_data_length (Ethernet padding) are ignored. */
+/* `pdu` starts at the subtype byte; bytes beyond stream_data_length (Ethernet padding) are ignored.
+ */
 TT_RT enum tt_aaf_reason tt_aaf_parse(const uint8_t *pdu, size_t bytes, struct tt_aaf *ret_aaf);
 
 /* Writes the 24 bytes of the header; payload is not read, payload_bytes is written as

@@ -1,6 +1,6 @@
 /*
- * See avtp.h. A stream PDU has the common stream header (24 bytes) or one of its own (CRF, NTSCF), a control
- * PDU the common control header (12 bytes): IEEE 1722-2016, 4.4 and table 6.
+ * See avtp.h. A stream PDU has the common stream header (24 bytes) or one of its own (CRF, NTSCF),
+ * a control PDU the common control header (12 bytes): IEEE 1722-2016, 4.4 and table 6.
  */
 #include "audio/avtp.h"
 

@@ -15,7 +15,7 @@
 struct tt_avtp {
     uint8_t subtype;
     uint8_t version;
-    bool sv; /* the stream ID is valid */
+    bool sv;           /* the stream ID is valid */
     bool has_sequence; /* a stream PDU: sequence and stream_id are meaningful */
     uint8_t sequence;
     uint64_t stream_id;
@@ -25,7 +25,8 @@ struct tt_avtp {
  * (0xFA ADP, 0xFB AECP, 0xFC ACMP, 0xFE MAAP, …) have no sequence number. */
 int tt_avtp_parse(const uint8_t *pdu, size_t bytes, struct tt_avtp *ret_avtp);
 
-/* "AAF", "CRF", "61883/IIDC", "CVF", "ADP", "AECP", "ACMP", "MAAP", …; "reserved" where 1722 names none. */
+/* "AAF", "CRF", "61883/IIDC", "CVF", "ADP", "AECP", "ACMP", "MAAP", …; "reserved" where 1722 names
+ * none. */
 const char *tt_avtp_subtype_name(uint8_t subtype);
 
 #endif

@@ -8,10 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TT_ETHERTYPE_AVTP 0x22F0
-#define TT_ETHERTYPE_VLAN 0x8100
+#define TT_ETHERTYPE_AVTP   0x22F0
+#define TT_ETHERTYPE_VLAN   0x8100
 #define TT_ETH_HEADER_BYTES 14
-#define TT_ETH_TAG_BYTES 4
+#define TT_ETH_TAG_BYTES    4
 
 struct tt_eth {
     uint8_t dest[6];
@@ -25,16 +25,18 @@ struct tt_eth {
 /* 0, or -EINVAL where the frame is shorter than its own header. */
 int tt_eth_parse(const uint8_t *frame, size_t bytes, struct tt_eth *ret_eth);
 
-/* Writes the header (14 bytes, or 18 where vlan_id >= 0) and returns its length; header_bytes is not read. */
+/* Writes the header (14 bytes, or 18 where vlan_id >= 0) and returns its length; header_bytes is
+ * not read. */
 size_t tt_eth_build(const struct tt_eth *eth, uint8_t *ret_frame);
 
 /* "01:AA:AA:AA:AA:AA", either case. 0 or -EINVAL. */
 int tt_mac_parse(const char *text, uint8_t ret_mac[6]);
 
-/* "AA:BB:CC:DD:EE:FF:0001" (MAC, then the unique ID as four hex digits), either case. 0 or -EINVAL. */
+/* "AA:BB:CC:DD:EE:FF:0001" (MAC, then the unique ID as four hex digits), either case. 0 or -EINVAL.
+ */
 int tt_stream_id_parse(const char *text, uint64_t *ret_stream_id);
 
-#define TT_MAC_TEXT 18
+#define TT_MAC_TEXT       18
 #define TT_STREAM_ID_TEXT 23
 
 /* Both return ret_text. */

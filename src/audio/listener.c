@@ -59,17 +59,16 @@ int64_t tt_listener_advance(struct tt_listener *listener, int64_t now_tai_ns)
 {
     struct tt_timeline *timeline = &listener->timeline;
 
-    tt_timeline_advance(timeline,
-                        tt_media_clock_frame(&listener->clock,
-                                             now_tai_ns - listener->config.playout_latency_ns),
-                        now_tai_ns);
+    tt_timeline_advance(
+        timeline,
+        tt_media_clock_frame(&listener->clock, now_tai_ns - listener->config.playout_latency_ns),
+        now_tai_ns);
     if (now_tai_ns - listener->last_arrival_tai_ns > TT_LISTENER_ABSENCE_NS) {
         listener->locked = false;
     }
     /* Without a talker silence has its reason at once; otherwise the next PDU tells. */
-    if (!listener->locked ||
-        tt_frames_to_ns(timeline->device - timeline->filled, listener->config.rate_hz) >
-            TT_LISTENER_ABSENCE_NS) {
+    if (!listener->locked || tt_frames_to_ns(timeline->device - timeline->filled,
+                                             listener->config.rate_hz) > TT_LISTENER_ABSENCE_NS) {
         tt_timeline_close(timeline, TT_EVENT_ABSENT, now_tai_ns);
     }
     return timeline->device;
@@ -136,7 +135,8 @@ static void place(struct tt_listener *listener, const struct tt_aaf *aaf, int64_
     }
 }
 
-/* Whether a PDU at `frame` could still be presented: 0, or > 0 early (beyond the horizon), < 0 late. */
+/* Whether a PDU at `frame` could still be presented: 0, or > 0 early (beyond the horizon), < 0
+ * late. */
 static int off_timeline(const struct tt_listener *listener, int64_t frame, int64_t frames)
 {
     const struct tt_timeline *timeline = &listener->timeline;
@@ -230,8 +230,7 @@ static void follow(struct tt_listener *listener, const struct tt_aaf *aaf, const
         return;
     }
     /* Of all positions that the eight bits allow, the one nearest to the stamp. */
-    frame += range *
-             tt_floor_div(nearest_frame(listener, *stamp) - frame + range / 2, range);
+    frame += range * tt_floor_div(nearest_frame(listener, *stamp) - frame + range / 2, range);
     error_ns = *stamp - tt_media_clock_time(&listener->clock, frame);
     if (llabs(error_ns) <= listener->config.ptime_tolerance_ns) {
         listener->odd_stamps = 0;

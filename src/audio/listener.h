@@ -1,16 +1,16 @@
 /*
  * An AAF listener: PDUs and arrival times become a timeline of frames.
  *
- * Pure. The timeline is a ring of wire frames in the caller's memory, addressed by device position: the
- * frames that a capture device has run through since it first started. Position p is presented at its
- * presentation time + playout_latency; tt_listener_advance moves the device there.
+ * Pure. The timeline is a ring of wire frames in the caller's memory, addressed by device position:
+ * the frames that a capture device has run through since it first started. Position p is presented
+ * at its presentation time + playout_latency; tt_listener_advance moves the device there.
  *
  * Invariants:
- * - The device runs from its start, talker or not; the number of frames always equals the media time
- *   that passed. What is missing is silence of its exact length, and is in the event log.
- * - Frames follow the sequence number. A gap is as long as the PDUs missing when sequence and stamp agree
- *   (modulo 256 PDUs, the stamp decides). Stamps off by more than ptime_tolerance are counted; eight in a
- *   row that agree with each other place the stream anew.
+ * - The device runs from its start, talker or not; the number of frames always equals the media
+ * time that passed. What is missing is silence of its exact length, and is in the event log.
+ * - Frames follow the sequence number. A gap is as long as the PDUs missing when sequence and stamp
+ * agree (modulo 256 PDUs, the stamp decides). Stamps off by more than ptime_tolerance are counted;
+ * eight in a row that agree with each other place the stream anew.
  * - The media rate is followed, never assumed.
  * - A PDU is late when its arrival stamp, not our reading, is after its presentation.
  * Source: IEEE 1722-2016, 7.3 and 4.4.4.
@@ -31,13 +31,14 @@
 #include "base/hist.h"
 
 #define TT_LISTENER_RESYNC_STAMPS 8
-#define TT_LISTENER_ABSENCE_NS INT64_C(1000000000) /* without a PDU for so long, the talker is gone */
+#define TT_LISTENER_ABSENCE_NS                                                                     \
+    INT64_C(1000000000) /* without a PDU for so long, the talker is gone */
 
 struct tt_listener_counters {
     uint64_t pdus;          /* valid PDUs of this stream and talker */
     uint64_t pdus_placed;   /* whose frames stand in the timeline */
-    uint64_t frames_lost;   /* presented as silence: missing in the sequence (or came behind later PDUs,
-                               and after their presentation) */
+    uint64_t frames_lost;   /* presented as silence: missing in the sequence (or came behind later
+                               PDUs,   and after their presentation) */
     uint64_t frames_late;   /* presented as silence: arrived in sequence after their presentation */
     uint64_t frames_absent; /* presented as silence: no talker */
     uint64_t pdus_late;
@@ -49,16 +50,16 @@ struct tt_listener_counters {
     uint64_t pdus_uncertain; /* tu was set */
     uint64_t stamps_off;     /* beyond ptime_tolerance, frames placed by sequence */
     uint64_t resyncs;
-    uint64_t restarts; /* mr toggled */
-    uint64_t pdus_other_talker;  /* same stream ID from another source address */
-    uint64_t pdus_other_format;  /* format, rate, channels or depth do not match */
+    uint64_t restarts;                     /* mr toggled */
+    uint64_t pdus_other_talker;            /* same stream ID from another source address */
+    uint64_t pdus_other_format;            /* format, rate, channels or depth do not match */
     uint64_t pdus_refused[TT_AAF_REASONS]; /* by tt_aaf_reason; [TT_AAF_OK] stays 0 */
 };
 
 struct tt_listener {
     struct tt_stream_config config;
     struct tt_timeline timeline;
-    struct tt_media_clock clock; /* device position <-> presentation time */
+    struct tt_media_clock clock;          /* device position <-> presentation time */
     struct tt_listener_counters counters; /* frames_lost, _late, _absent: see the timeline */
     struct tt_hist lateness; /* arrival - presentation of every stamped PDU; negative is early */
     int64_t stamp_offset_ns; /* added to stamps from the wire (a UTC time scale) */
@@ -80,8 +81,8 @@ struct tt_listener {
 };
 
 /* `config` complete (format, rate_hz, channels). `buffer_frames`: how many presented frames stay
- * readable; the rest of the ring is the horizon ahead. `log` may be NULL. 0, or -EINVAL where the memory
- * is too small. */
+ * readable; the rest of the ring is the horizon ahead. `log` may be NULL. 0, or -EINVAL where the
+ * memory is too small. */
 int tt_listener_init(struct tt_listener *listener, const struct tt_stream_config *config,
                      const struct tt_timeline_memory *memory, int64_t buffer_frames,
                      struct tt_event_log *log);
@@ -89,14 +90,14 @@ int tt_listener_init(struct tt_listener *listener, const struct tt_stream_config
 /* The device starts at `frame` (frames delivered so far): its presentation begins now. */
 void tt_listener_start(struct tt_listener *listener, int64_t frame, int64_t now_tai_ns);
 
-/* A packet's AVTPDU (subtype first), its source address and arrival stamp, not after now. PDUs of other
- * streams are ignored. The device moves on to the time of arrival first: what is late does not depend on
- * when we read. */
+/* A packet's AVTPDU (subtype first), its source address and arrival stamp, not after now. PDUs of
+ * other streams are ignored. The device moves on to the time of arrival first: what is late does
+ * not depend on when we read. */
 TT_RT void tt_listener_receive(struct tt_listener *listener, const uint8_t *pdu, size_t bytes,
                                const uint8_t src[6], int64_t arrival_tai_ns);
 
-/* Presents everything due by now (receive first what arrived before now). Returns the device position:
- * frames in [position - buffer_frames, position) may be read. */
+/* Presents everything due by now (receive first what arrived before now). Returns the device
+ * position: frames in [position - buffer_frames, position) may be read. */
 TT_RT int64_t tt_listener_advance(struct tt_listener *listener, int64_t now_tai_ns);
 
 /* The device stops: what is still open (frames without a talker) is booked. */

@@ -1,7 +1,7 @@
 /*
- * See media_clock.h. The loop is the usual one of second order (phase and rate), critically damped, with
- * a fixed bandwidth: wide enough to catch ±200 ppm within a few µs, narrow enough to smooth stamps that
- * jitter by tens of µs.
+ * See media_clock.h. The loop is the usual one of second order (phase and rate), critically damped,
+ * with a fixed bandwidth: wide enough to catch ±200 ppm within a few µs, narrow enough to smooth
+ * stamps that jitter by tens of µs.
  */
 #include "audio/media_clock.h"
 
@@ -10,9 +10,10 @@
 #include "base/ns.h"
 
 #define BANDWIDTH_HZ 2.0
-#define OMEGA_MAX 0.5 /* sparse observations: the loop must stay stable */
+#define OMEGA_MAX    0.5 /* sparse observations: the loop must stay stable */
 
-/* Whole ns and the rest of (time of `frame` - anchor), exactly split so that no rounding adds up. */
+/* Whole ns and the rest of (time of `frame` - anchor), exactly split so that no rounding adds up.
+ */
 static int64_t offset_ns(const struct tt_media_clock *clock, int64_t frame, double *ret_fraction)
 {
     int64_t rate = clock->rate_hz;
@@ -20,8 +21,8 @@ static int64_t offset_ns(const struct tt_media_clock *clock, int64_t frame, doub
     int64_t seconds = tt_floor_div(frames, rate);
     int64_t scaled = (frames - seconds * rate) * TT_NS_PER_S;
     double length_ns = (double)frames * 1e9 / (double)rate;
-    double fraction = clock->fraction_ns + (double)(scaled % rate) / (double)rate +
-                      length_ns * clock->drift;
+    double fraction =
+        clock->fraction_ns + (double)(scaled % rate) / (double)rate + length_ns * clock->drift;
     double whole = floor(fraction);
 
     *ret_fraction = fraction - whole;

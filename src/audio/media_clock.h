@@ -1,8 +1,9 @@
 /*
  * A media clock recovered from presentation times: which frame belongs to which TAI time.
  *
- * A delay-locked loop of second order follows phase and rate. This is the one place where time meets
- * floating point: only differences to an anchor do, so precision does not fade with the years.
+ * A delay-locked loop of second order follows phase and rate. This is the one place where time
+ * meets floating point: only differences to an anchor do, so precision does not fade with the
+ * years.
  */
 #ifndef TT_AUDIO_MEDIA_CLOCK_H
 #define TT_AUDIO_MEDIA_CLOCK_H
@@ -12,11 +13,11 @@
 #include "base/attr.h"
 
 struct tt_media_clock {
-    uint32_t rate_hz; /* nominal */
-    int64_t frame;    /* the anchor: this frame … */
-    int64_t tai_ns;   /* … at this time, */
+    uint32_t rate_hz;   /* nominal */
+    int64_t frame;      /* the anchor: this frame … */
+    int64_t tai_ns;     /* … at this time, */
     double fraction_ns; /* plus this, 0 … 1 */
-    double drift;     /* true frame length / nominal - 1; within ±TT_MEDIA_CLOCK_DRIFT_MAX */
+    double drift;       /* true frame length / nominal - 1; within ±TT_MEDIA_CLOCK_DRIFT_MAX */
 };
 
 #define TT_MEDIA_CLOCK_DRIFT_MAX 1e-3

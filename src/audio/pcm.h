@@ -1,9 +1,9 @@
 /*
  * Samples between a program's memory and the wire: byte order, container, interleaving.
  *
- * Every conversion is exact (bit for bit, both ways): integers keep their width, and a wire format is
- * only ever paired with program formats of the same width (tt_pcm_wire_format).
- * Wire: interleaved, big-endian (IEEE 1722-2016, 7.3.5).
+ * Every conversion is exact (bit for bit, both ways): integers keep their width, and a wire format
+ * is only ever paired with program formats of the same width (tt_pcm_wire_format). Wire:
+ * interleaved, big-endian (IEEE 1722-2016, 7.3.5).
  */
 #ifndef TT_AUDIO_PCM_H
 #define TT_AUDIO_PCM_H

@@ -3,9 +3,9 @@
  *
  * Pure: the caller asks for the next PDU with the time at hand, builds the frame and sends it.
  * Invariants: PDU k is due at media time of its first frame + time_uncertainty, exactly (no rounded
- * period is added up); presentation = due + mtt; sequence numbers are consumed by dropped PDUs too; in
- * any PDU interval at most TT_TALKER_BURST PDUs are launched, and when nothing is late exactly one.
- * Source: IEEE 1722-2016, 7.3; IEEE 802.1BA (class A and B intervals).
+ * period is added up); presentation = due + mtt; sequence numbers are consumed by dropped PDUs too;
+ * in any PDU interval at most TT_TALKER_BURST PDUs are launched, and when nothing is late exactly
+ * one. Source: IEEE 1722-2016, 7.3; IEEE 802.1BA (class A and B intervals).
  */
 #ifndef TT_AUDIO_TALKER_H
 #define TT_AUDIO_TALKER_H
@@ -33,9 +33,9 @@ struct tt_talker {
     int64_t wire_ns;         /* one PDU on the link */
     int64_t interval_ns;     /* one PDU of media time, rounded down */
 
-    int64_t start_tai_ns; /* due time of frame 0 of this run */
-    int64_t start_frame;  /* its device position */
-    int64_t next_frame;   /* device position of the next PDU's first frame */
+    int64_t start_tai_ns;                     /* due time of frame 0 of this run */
+    int64_t start_frame;                      /* its device position */
+    int64_t next_frame;                       /* device position of the next PDU's first frame */
     int64_t launches_tai_ns[TT_TALKER_BURST]; /* the last ones, oldest first */
     uint8_t sequence;
     bool started;
@@ -45,7 +45,7 @@ struct tt_talker {
 
 struct tt_talker_pdu {
     uint8_t sequence;
-    int64_t frame;     /* device position of its first frame */
+    int64_t frame; /* device position of its first frame */
     int64_t due_tai_ns;
     int64_t launch_tai_ns; /* >= due; later only where the PDU is late */
     int64_t presentation_tai_ns;
@@ -57,20 +57,21 @@ enum tt_talker_verdict {
 };
 
 /* `config` must have passed its check and have format, rate_hz and channels; `src` is the
- * interface's address; wire_ns the time one full PDU takes on the link (0 where the speed is unknown). */
+ * interface's address; wire_ns the time one full PDU takes on the link (0 where the speed is
+ * unknown). */
 void tt_talker_init(struct tt_talker *talker, const struct tt_stream_config *config,
                     const uint8_t src[6], int64_t wire_ns);
 
-/* (Re)starts the media clock: the frame at device position `frame` has media time media_tai_ns. Every
- * start but the first toggles mr. */
+/* (Re)starts the media clock: the frame at device position `frame` has media time media_tai_ns.
+ * Every start but the first toggles mr. */
 void tt_talker_start(struct tt_talker *talker, int64_t frame, int64_t media_tai_ns);
 
-/* The earliest time at which the next PDU may leave: its due time, or later where the burst limit holds
- * it back. */
+/* The earliest time at which the next PDU may leave: its due time, or later where the burst limit
+ * holds it back. */
 TT_RT int64_t tt_talker_next_launch(const struct tt_talker *talker);
 
-/* Takes the next PDU. `earliest_tai_ns`: the earliest departure that is still possible (now, or now plus
- * what the kernel needs). */
+/* Takes the next PDU. `earliest_tai_ns`: the earliest departure that is still possible (now, or now
+ * plus what the kernel needs). */
 TT_RT enum tt_talker_verdict tt_talker_next(struct tt_talker *talker, int64_t earliest_tai_ns,
                                             struct tt_talker_pdu *ret_pdu);
 

@@ -151,8 +151,8 @@ void tt_timeline_truncate(struct tt_timeline *timeline, int64_t frame)
     timeline->filled = keep;
 }
 
-/* Copies those parts of [frame, end) that are holes (and so not presented yet); returns how many frames
- * that were. */
+/* Copies those parts of [frame, end) that are holes (and so not presented yet); returns how many
+ * frames that were. */
 static int64_t fill_holes(struct tt_timeline *timeline, int64_t frame, int64_t end,
                           const uint8_t *payload, int64_t now_tai_ns)
 {
@@ -180,8 +180,8 @@ static int64_t fill_holes(struct tt_timeline *timeline, int64_t frame, int64_t e
     return filled;
 }
 
-/* The part of the timeline behind `filled` up to the PDU is a gap; what the device has passed of it is
- * booked at once. */
+/* The part of the timeline behind `filled` up to the PDU is a gap; what the device has passed of it
+ * is booked at once. */
 static void open_gap(struct tt_timeline *timeline, int64_t frame, enum tt_event_kind gap,
                      int64_t now_tai_ns)
 {
@@ -198,8 +198,7 @@ static void open_gap(struct tt_timeline *timeline, int64_t frame, enum tt_event_
 }
 
 enum tt_placed tt_timeline_place(struct tt_timeline *timeline, int64_t frame, int64_t frames,
-                                 const uint8_t *payload, enum tt_event_kind gap,
-                                 int64_t now_tai_ns)
+                                 const uint8_t *payload, enum tt_event_kind gap, int64_t now_tai_ns)
 {
     int64_t end = frame + frames;
     int64_t behind = timeline->filled; /* what lies before this is a hole or taken */

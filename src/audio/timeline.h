@@ -1,13 +1,13 @@
 /*
  * The listener's timeline: a ring of wire frames addressed by device position, with holes.
  *
- * [device - buffer, device) is presented and may be read, [device, filled) holds what has been placed and
- * the holes in it, up to `horizon` frames ahead of the device. Frames of a hole are zero (silence, in every
- * PCM format). Where the device runs beyond `filled`, frames are silence whose reason is still open: it is
- * known when the next PDU comes, or does not.
+ * [device - buffer, device) is presented and may be read, [device, filled) holds what has been
+ * placed and the holes in it, up to `horizon` frames ahead of the device. Frames of a hole are zero
+ * (silence, in every PCM format). Where the device runs beyond `filled`, frames are silence whose
+ * reason is still open: it is known when the next PDU comes, or does not.
  *
- * Invariants: holes are sorted, disjoint, and lie in [device, filled); every frame presented as silence is
- * booked exactly once, with a reason.
+ * Invariants: holes are sorted, disjoint, and lie in [device, filled); every frame presented as
+ * silence is booked exactly once, with a reason.
  */
 #ifndef TT_AUDIO_TIMELINE_H
 #define TT_AUDIO_TIMELINE_H

@@ -12,7 +12,7 @@
 
 #define TT_NS_PER_US INT64_C(1000)
 #define TT_NS_PER_MS INT64_C(1000000)
-#define TT_NS_PER_S INT64_C(1000000000)
+#define TT_NS_PER_S  INT64_C(1000000000)
 
 /* a / b rounded towards minus infinity; b > 0. */
 static inline int64_t tt_floor_div(int64_t a, int64_t b)

@@ -20,7 +20,8 @@ int64_t tt_timebase_follow(struct tt_timebase *timebase, const struct tt_clock_r
         timebase->tai_minus_mono_ns = offset;
         return deviation;
     }
-    /* What the bracket cannot explain is real; it is approached slowly, so that stamps never jump. */
+    /* What the bracket cannot explain is real; it is approached slowly, so that stamps never jump.
+     */
     if (deviation > half_bracket) {
         int64_t excess = deviation - half_bracket;
         timebase->tai_minus_mono_ns += excess < slew_max_ns ? excess : slew_max_ns;

@@ -1,7 +1,7 @@
 /*
- * CLOCK_MONOTONIC to TAI by a followed offset. Loops pace on the monotonic clock, which never steps; stamps
- * are TAI, which may. Readings are noisy (the reader can be preempted between two clocks), so each comes
- * with its bracket.
+ * CLOCK_MONOTONIC to TAI by a followed offset. Loops pace on the monotonic clock, which never
+ * steps; stamps are TAI, which may. Readings are noisy (the reader can be preempted between two
+ * clocks), so each comes with its bracket.
  */
 #ifndef TT_BASE_TIMEBASE_H
 #define TT_BASE_TIMEBASE_H

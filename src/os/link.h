@@ -36,9 +36,12 @@ struct tt_link;
 
 struct tt_link_ops {
     /* Sends up to n <= TT_LINK_BATCH packets in order; returns how many the kernel took, or -errno
-     * where it took none. */
+     * where it took none: -EAGAIN, -ENOBUFS no room, or etf refuses the first one's launch time
+     * (then collect_errors counts it); -EMSGSIZE longer than the MTU allows; -ENETDOWN, works again
+     * by itself when the link is up; -ENXIO the interface is gone. */
     int (*send)(struct tt_link *link, const struct tt_link_packet *packets, int n);
-    /* Takes up to n <= TT_LINK_BATCH packets that are there; 0: none; -errno. */
+    /* Takes up to n <= TT_LINK_BATCH packets that are there; 0: none. -ENETDOWN once after the
+     * interface went down; packets come again by themselves when it is up. */
     int (*receive)(struct tt_link *link, struct tt_link_packet *packets, int n);
     /* Adds what the error queue holds to *errors. */
     void (*collect_errors)(struct tt_link *link, struct tt_link_errors *errors);

@@ -16,8 +16,8 @@ struct tt_link_packet_setup {
     bool send;
     bool launch_times; /* ask for SO_TXTIME (CLOCK_TAI) with error reports */
     bool receive;
-    const uint8_t
-        *dest; /* receive: only packets to this address; joined when multicast. NULL: any */
+    /* receive: only to this address, joined when multicast. NULL: any, all multicast is joined */
+    const uint8_t *dest;
     const uint64_t *stream_id;   /* receive: only AVTP of this stream. NULL: all AVTP */
     size_t receive_buffer_bytes; /* asked for; forced where permitted */
 };
@@ -26,7 +26,7 @@ struct tt_link_packet_setup {
 enum tt_link_step {
     TT_LINK_STEP_SOCKET,    /* EPERM: CAP_NET_RAW is missing */
     TT_LINK_STEP_INTERFACE, /* ENODEV: there is no such interface */
-    TT_LINK_STEP_ETHERNET,  /* not an Ethernet interface */
+    TT_LINK_STEP_ETHERNET,  /* not an Ethernet interface: EMEDIUMTYPE */
     TT_LINK_STEP_BIND,
     TT_LINK_STEP_PRIORITY, /* EPERM above 6: CAP_NET_ADMIN is missing */
     TT_LINK_STEP_LAUNCH,   /* SO_TXTIME was refused: EPERM without CAP_NET_ADMIN */
@@ -38,7 +38,7 @@ enum tt_link_step {
 
 struct tt_link_packet_found {
     enum tt_link_step step;      /* on failure: where */
-    size_t receive_buffer_bytes; /* what the kernel granted */
+    size_t receive_buffer_bytes; /* what the kernel granted of what was asked for */
     bool kernel_stamps;
     bool up; /* the interface is up and has a carrier */
 };

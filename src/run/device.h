@@ -1,6 +1,6 @@
 /*
- * What a program and an engine's thread share: two positions, a state, a wake-up. Lock-free; positions
- * count frames since the device was opened and never wrap.
+ * What a program and an engine's thread share: two positions, a state, a wake-up. Lock-free;
+ * positions count frames since the device was opened and never wrap.
  */
 #ifndef TT_RUN_DEVICE_H
 #define TT_RUN_DEVICE_H
@@ -21,10 +21,11 @@ struct tt_device {
     int64_t buffer_frames;
     _Atomic int64_t program_frame; /* playback: written up to here. capture: read up to here */
     _Atomic int64_t engine_frame;  /* playback: sent up to here. capture: presented up to here */
-    _Atomic int64_t wake_frames;   /* kick when at least so many can be written or read (avail_min) */
-    atomic_int state;              /* enum tt_device_state; the engine moves it only away from RUNNING and DRAINING */
-    atomic_int error;              /* negative errno */
-    atomic_bool endless;           /* an xrun does not stop it (stop_threshold >= boundary) */
+    _Atomic int64_t wake_frames; /* kick when at least so many can be written or read (avail_min) */
+    atomic_int
+        state; /* enum tt_device_state; the engine moves it only away from RUNNING and DRAINING */
+    atomic_int error;    /* negative errno */
+    atomic_bool endless; /* an xrun does not stop it (stop_threshold >= boundary) */
     int wake_fd;
 };
 

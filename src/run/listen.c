@@ -13,12 +13,12 @@
 #include "os/wake.h"
 #include "run/thread.h"
 
-#define IDLE_NS             (10 * TT_NS_PER_MS)
-#define WAKE_MIN_NS         (250 * TT_NS_PER_US)
-#define WAKE_MAX_NS         (4 * TT_NS_PER_MS)
-#define HORIZON_DEFAULT_NS  TT_NS_PER_S
-#define BATCHES_A_STEP      64 /* the socket's backlog after a long stall is taken in bounded steps */
-#define PDU_RATE_MAX_HZ     20000
+#define IDLE_NS            (10 * TT_NS_PER_MS)
+#define WAKE_MIN_NS        (250 * TT_NS_PER_US)
+#define WAKE_MAX_NS        (4 * TT_NS_PER_MS)
+#define HORIZON_DEFAULT_NS TT_NS_PER_S
+#define BATCHES_A_STEP     64 /* the socket's backlog after a long stall is taken in bounded steps */
+#define PDU_RATE_MAX_HZ    20000
 
 struct tt_listen {
     struct tt_device device;
@@ -308,8 +308,7 @@ int64_t tt_listen_step(struct tt_listen *listen)
     atomic_store_explicit(&device->engine_frame, position, memory_order_release);
     ready = position - atomic_load_explicit(&device->program_frame, memory_order_acquire);
     if ((ready > device->buffer_frames && !atomic_load(&device->endless)) ||
-        (was_present && !listen->listener.locked &&
-         listen->config.on_absence == TT_ABSENCE_XRUN)) {
+        (was_present && !listen->listener.locked && listen->config.on_absence == TT_ABSENCE_XRUN)) {
         stop_by_itself(listen, now_tai_ns);
     }
     publish(listen);
@@ -329,8 +328,7 @@ int64_t tt_listen_step(struct tt_listen *listen)
 
 int64_t tt_listen_delay(struct tt_listen *listen)
 {
-    return atomic_load(&listen->device.engine_frame) -
-           atomic_load(&listen->device.program_frame);
+    return atomic_load(&listen->device.engine_frame) - atomic_load(&listen->device.program_frame);
 }
 
 void tt_listen_counters(struct tt_listen *listen, struct tt_listen_counters *ret_counters)

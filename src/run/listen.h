@@ -1,8 +1,9 @@
 /*
- * The listener engine: takes packets from a link and runs a capture device in the talker's media time.
+ * The listener engine: takes packets from a link and runs a capture device in the talker's media
+ * time.
  *
- * As talk.h: tt_listen_step is the loop body, in virtual time or in a thread of its own. It wakes by the clock
- * alone; arrival stamps are the kernel's, so reading late loses nothing.
+ * As talk.h: tt_listen_step is the loop body, in virtual time or in a thread of its own. It wakes
+ * by the clock alone; arrival stamps are the kernel's, so reading late loses nothing.
  */
 #ifndef TT_RUN_LISTEN_H
 #define TT_RUN_LISTEN_H
@@ -22,8 +23,8 @@
 
 struct tt_listen_counters {
     struct tt_listener_counters stream;
-    uint64_t packets;        /* taken from the link */
-    uint64_t receive_drops;  /* lost in the socket's buffer */
+    uint64_t packets;       /* taken from the link */
+    uint64_t receive_drops; /* lost in the socket's buffer */
     uint64_t xruns;
     uint64_t clock_steps;
     int64_t drift_ppb; /* of the talker's media clock against TAI */
@@ -36,7 +37,8 @@ struct tt_listen_setup {
     struct tt_clock *clock;
     int64_t buffer_frames;
     int64_t period_frames; /* the program's; sets how often the engine wakes */
-    int64_t horizon_ns;    /* how far ahead of its presentation a frame may arrive; 0: the default of 1 s */
+    int64_t horizon_ns; /* how far ahead of its presentation a frame may arrive; 0: the default of 1
+                           s */
     size_t event_capacity;
 };
 
@@ -54,8 +56,8 @@ void tt_listen_read(struct tt_listen *listen, int64_t frame, enum tt_pcm_format 
 
 /* Stops, and drops what was not read yet: the engine stands at the program's position. */
 void tt_listen_prepare(struct tt_listen *listen);
-/* Starts the device where it stands; packets that arrived before are dropped. `thread` false: the caller
- * steps. 0 or -errno. */
+/* Starts the device where it stands; packets that arrived before are dropped. `thread` false: the
+ * caller steps. 0 or -errno. */
 int tt_listen_start(struct tt_listen *listen, bool thread);
 /* Stops and joins; idempotent. */
 void tt_listen_stop(struct tt_listen *listen);

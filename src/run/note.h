@@ -1,14 +1,16 @@
 /*
- * What fell back and what was found: bits, each with one plain line that names the cost (report/note).
+ * What fell back and what was found: bits, each with one plain line that names the cost
+ * (report/note).
  */
 #ifndef TT_RUN_NOTE_H
 #define TT_RUN_NOTE_H
 
 enum tt_note {
-    TT_NOTE_NO_REALTIME = 1 << 0,      /* SCHED_FIFO refused */
-    TT_NOTE_SOFTWARE_PACE = 1 << 1,    /* no qdisc keeps launch times for this priority */
+    TT_NOTE_NO_REALTIME = 1 << 0,       /* SCHED_FIFO refused */
+    TT_NOTE_SOFTWARE_PACE = 1 << 1,     /* no qdisc keeps launch times for this priority */
     TT_NOTE_LAUNCH_PERMISSION = 1 << 2, /* one does, but SO_TXTIME needs CAP_NET_ADMIN */
-    TT_NOTE_LAUNCH_REFUSED = 1 << 3,   /* the kernel refused launch times while running: software from there */
+    TT_NOTE_LAUNCH_REFUSED =
+        1 << 3, /* the kernel refused launch times while running: software from there */
     TT_NOTE_TAI_UNSET = 1 << 4,        /* the kernel's TAI offset is 0 */
     TT_NOTE_RECEIVE_BUFFER = 1 << 5,   /* smaller than asked for */
     TT_NOTE_NO_KERNEL_STAMPS = 1 << 6, /* arrival is stamped on reading */

@@ -146,10 +146,9 @@ static void publish(struct tt_talk *talk)
 static void log_event(struct tt_talk *talk, enum tt_event_kind kind, int64_t frame, int64_t frames,
                       int64_t now_tai_ns)
 {
-    tt_event_log_add(&talk->log, (struct tt_event){.kind = kind,
-                                                   .frame = frame,
-                                                   .frames = frames,
-                                                   .time_tai_ns = now_tai_ns});
+    tt_event_log_add(
+        &talk->log, (struct tt_event){
+                        .kind = kind, .frame = frame, .frames = frames, .time_tai_ns = now_tai_ns});
 }
 
 static void set_presentation(struct tt_talk *talk)
@@ -247,8 +246,7 @@ static int64_t supply(struct tt_talk *talk, int64_t now_tai_ns, int64_t earliest
 {
     int64_t frame = talk->talker.next_frame;
     int64_t wanted = talk->config.frames_per_pdu;
-    int64_t there =
-        atomic_load_explicit(&talk->device.program_frame, memory_order_acquire) - frame;
+    int64_t there = atomic_load_explicit(&talk->device.program_frame, memory_order_acquire) - frame;
 
     if (there >= wanted) {
         return wanted;
@@ -302,8 +300,8 @@ static int gather(struct tt_talk *talk, int64_t now_tai_ns, struct tt_talker_pdu
     unsigned frames_per_pdu = talk->config.frames_per_pdu;
     int n = 0;
 
-    for (int taken = 0;
-         taken < TT_LINK_BATCH && tt_talker_next_launch(&talk->talker) <= until_ns; taken++) {
+    for (int taken = 0; taken < TT_LINK_BATCH && tt_talker_next_launch(&talk->talker) <= until_ns;
+         taken++) {
         int64_t frames = supply(talk, now_tai_ns, earliest_ns);
 
         if (frames < 0) {
@@ -327,11 +325,10 @@ static int gather(struct tt_talk *talk, int64_t now_tai_ns, struct tt_talker_pdu
             log_event(talk, TT_EVENT_DROPPED, ret_pdus[n].frame, frames_per_pdu, now_tai_ns);
         }
         /* A padded last PDU must not carry the position past what the program wrote. */
-        atomic_fetch_add_explicit(&talk->device.engine_frame,
-                                  atomic_load(&talk->device.state) == TT_DEVICE_DRAINING
-                                      ? frames
-                                      : frames_per_pdu,
-                                  memory_order_release);
+        atomic_fetch_add_explicit(
+            &talk->device.engine_frame,
+            atomic_load(&talk->device.state) == TT_DEVICE_DRAINING ? frames : frames_per_pdu,
+            memory_order_release);
     }
     return n;
 }

@@ -1,8 +1,9 @@
 /*
  * The talker engine: takes frames from a program's buffer and releases PDUs on time.
  *
- * tt_talk_step is the whole loop body and asks only the clock seam for the time, so it runs in virtual
- * time in tests and in a real-time thread of its own (tt_talk_start) in life. One instance per stream.
+ * tt_talk_step is the whole loop body and asks only the clock seam for the time, so it runs in
+ * virtual time in tests and in a real-time thread of its own (tt_talk_start) in life. One instance
+ * per stream.
  *
  * Threads: _new, _write, _start, _drain, _stop, _free and the getters belong to the program;
  * _step to the engine. They share struct tt_device.
@@ -29,7 +30,8 @@ struct tt_talk_counters {
     uint64_t pdus_dropped; /* could not meet their presentation time any more */
     uint64_t pdus_refused; /* by the link, or dropped by the kernel after it took them */
     uint64_t frames_sent;
-    uint64_t frames_padded; /* silence that filled the last PDU, or stood in for frames that were not there */
+    uint64_t frames_padded; /* silence that filled the last PDU, or stood in for frames that were
+                               not there */
     uint64_t xruns;
     uint64_t clock_steps;
     uint64_t launch_missed; /* of pdus_refused: by the kernel's report */
@@ -41,7 +43,8 @@ struct tt_talk_setup {
     struct tt_link *link;                  /* stays the caller's; closed by it after _free */
     struct tt_clock *clock;
     int64_t buffer_frames;
-    int64_t launch_margin_ns; /* kernel pacing: the least time before launch at which the qdisc takes a packet */
+    int64_t launch_margin_ns; /* kernel pacing: the least time before launch at which the qdisc
+                                 takes a packet */
     size_t event_capacity;    /* of the event log; 0: none */
 };
 
@@ -53,26 +56,28 @@ void tt_talk_free(struct tt_talk *talk);
 
 struct tt_device *tt_talk_device(struct tt_talk *talk);
 
-/* Converts `frames` frames into the buffer at device position `frame` (which wraps inside it) and moves
- * the program's position behind them. The caller keeps to the room there is. */
+/* Converts `frames` frames into the buffer at device position `frame` (which wraps inside it) and
+ * moves the program's position behind them. The caller keeps to the room there is. */
 void tt_talk_write(struct tt_talk *talk, int64_t frame, enum tt_pcm_format format,
                    const struct tt_pcm_area *areas, size_t frames);
 
 /* Stops, and drops what was not sent yet: the buffer is empty, the engine stands at the program's
  * position. */
 void tt_talk_prepare(struct tt_talk *talk);
-/* Starts the media clock: the first frame in the buffer is due about now + time_uncertainty. `thread`
- * false: the caller steps. 0 or -errno. */
+/* Starts the media clock: the first frame in the buffer is due about now + time_uncertainty.
+ * `thread` false: the caller steps. 0 or -errno. */
 int tt_talk_start(struct tt_talk *talk, bool thread);
 /* From now on the end of what was written is the end of the stream. */
 void tt_talk_drain(struct tt_talk *talk);
-/* Stops and joins; idempotent. What was not sent yet stays in the buffer: _start goes on with it (pause). */
+/* Stops and joins; idempotent. What was not sent yet stays in the buffer: _start goes on with it
+ * (pause). */
 void tt_talk_stop(struct tt_talk *talk);
 
 /* Does what is due and returns the monotonic time of the next step. */
 TT_RT int64_t tt_talk_step(struct tt_talk *talk);
 
-/* Frames between what would be written next and what a listener presents now (ALSA's delay), >= 0. */
+/* Frames between what would be written next and what a listener presents now (ALSA's delay), >= 0.
+ */
 int64_t tt_talk_delay(struct tt_talk *talk);
 
 void tt_talk_counters(struct tt_talk *talk, struct tt_talk_counters *ret_counters);

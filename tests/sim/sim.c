@@ -76,11 +76,11 @@ static void on_packet(void *context, uint64_t index, uint8_t *data, size_t bytes
     CHECK(sim->result->packet_count > 0);
     struct sim_packet *packet = &sim->result->packets[sim->result->packet_count - 1];
 
-    packet->arrival_tai_ns =
-        fate->lost ? INT64_MAX : packet->departure_tai_ns + fate->delay_ns;
+    packet->arrival_tai_ns = fate->lost ? INT64_MAX : packet->departure_tai_ns + fate->delay_ns;
 }
 
-/* Which source frames a packet carries is read from its content: the sender's place in the source. */
+/* Which source frames a packet carries is read from its content: the sender's place in the source.
+ */
 static int64_t source_frame_of(const struct sim *sim, const uint8_t *payload, size_t bytes)
 {
     const struct sim_result *r = sim->result;
@@ -89,16 +89,15 @@ static int64_t source_frame_of(const struct sim *sim, const uint8_t *payload, si
     for (int64_t f = from; f + 1 <= sim->c->frames; f++) {
         size_t left = (size_t)(sim->c->frames - f) * r->frame_bytes;
 
-        if (memcmp(r->source + (size_t)f * r->frame_bytes, payload,
-                   bytes < left ? bytes : left) == 0) {
+        if (memcmp(r->source + (size_t)f * r->frame_bytes, payload, bytes < left ? bytes : left) ==
+            0) {
             return f;
         }
     }
     return -1;
 }
 
-static void on_departure(void *context, const uint8_t *data, size_t bytes,
-                         int64_t departure_tai_ns)
+static void on_departure(void *context, const uint8_t *data, size_t bytes, int64_t departure_tai_ns)
 {
     struct sim *sim = context;
     struct sim_result *r = sim->result;
@@ -285,8 +284,7 @@ static void run_until_recorded(struct sim *sim, struct tt_talk *talk, struct tt_
             record(sim, listen, capacity);
             program_ns = sim->clock.mono_ns + PROGRAM_TICK_NS;
         }
-        if (end_ns == INT64_MAX &&
-            atomic_load(&tt_talk_device(talk)->state) == TT_DEVICE_DRAINED) {
+        if (end_ns == INT64_MAX && atomic_load(&tt_talk_device(talk)->state) == TT_DEVICE_DRAINED) {
             end_ns = sim->clock.mono_ns + c->mtt_ns + c->playout_latency_ns + 100 * TT_NS_PER_MS;
         }
     }
@@ -294,6 +292,25 @@ static void run_until_recorded(struct sim *sim, struct tt_talk *talk, struct tt_
     tt_talk_stop(talk);
     tt_listen_stop(listen);
     record(sim, listen, capacity);
+}
+
+static void mark_holes(struct sim_result *r)
+{
+    r->hole = calloc((size_t)r->recorded + 1, sizeof *r->hole);
+    CHECK(r->hole);
+    for (size_t i = 0; i < r->event_count; i++) {
+        const struct tt_event *event = &r->events[i];
+
+        if (event->kind != TT_EVENT_LOST && event->kind != TT_EVENT_LATE &&
+            event->kind != TT_EVENT_ABSENT) {
+            continue;
+        }
+        for (int64_t p = event->frame; p < event->frame + event->frames; p++) {
+            if (p >= 0 && p < r->recorded) {
+                r->hole[p] = true;
+            }
+        }
+    }
 }
 
 /* The first packet that was placed tells where the source's first frame is, or would be. */
@@ -360,6 +377,7 @@ void sim_run(const struct sim_case *c, struct sim_result *ret_result)
     ret_result->events = copy_events(tt_listen_log(listen), &ret_result->event_count);
     ret_result->talk_events = copy_events(tt_talk_log(talk), &ret_result->talk_event_count);
     find_start(ret_result);
+    mark_holes(ret_result);
     count_bursts(c, ret_result);
     tt_talk_free(talk);
     tt_listen_free(listen);
@@ -372,21 +390,8 @@ void sim_free(struct sim_result *result)
 {
     free(result->source);
     free(result->recording);
+    free(result->hole);
     free(result->events);
     free(result->talk_events);
     free(result->packets);
-}
-
-bool sim_is_hole(const struct sim_result *result, int64_t position)
-{
-    for (size_t i = 0; i < result->event_count; i++) {
-        const struct tt_event *event = &result->events[i];
-
-        if ((event->kind == TT_EVENT_LOST || event->kind == TT_EVENT_LATE ||
-             event->kind == TT_EVENT_ABSENT) &&
-            position >= event->frame && position < event->frame + event->frames) {
-            return true;
-        }
-    }
-    return false;
 }

@@ -1,8 +1,9 @@
 /*
- * A whole stream in virtual time: a program that plays, the talker engine, a link with scripted faults, the
- * listener engine, a program that records. Seeded; the same case gives the same run.
+ * A whole stream in virtual time: a program that plays, the talker engine, a link with scripted
+ * faults, the listener engine, a program that records. Seeded; the same case gives the same run.
  *
- * What should be in the recording is worked out here from the packets' fates alone, without the listener.
+ * What should be in the recording is worked out here from the packets' fates alone, without the
+ * listener.
  */
 #ifndef TT_TESTS_SIM_H
 #define TT_TESTS_SIM_H
@@ -41,12 +42,12 @@ struct sim_case {
     /* Beyond that (NULL: nothing): decides more of PDU `index`, and may change its bytes. */
     void (*fate)(const struct sim_case *c, uint64_t index, uint8_t *data, size_t bytes,
                  struct tt_loop_fate *fate);
-    int64_t tai_step_ns; /* the clock steps by so much … */
+    int64_t tai_step_ns;    /* the clock steps by so much … */
     int64_t tai_step_at_ns; /* … so long after the start */
 };
 
 struct sim_packet {
-    int64_t frame;          /* of the source */
+    int64_t frame; /* of the source */
     int64_t departure_tai_ns;
     int64_t arrival_tai_ns; /* INT64_MAX: lost */
 };
@@ -60,10 +61,11 @@ struct sim_result {
     size_t talk_event_count;
     uint8_t *source;    /* frames x frame_bytes, in the wire's format */
     uint8_t *recording; /* recorded x frame_bytes */
+    bool *hole;         /* recorded: the listener's events say lost, late or absent here */
     size_t frame_bytes;
     int64_t recorded;
-    int64_t device_ns;  /* how long the recording device ran */
-    int64_t start;      /* position of source frame 0 in the recording; INT64_MIN: never placed */
+    int64_t device_ns; /* how long the recording device ran */
+    int64_t start;     /* position of source frame 0 in the recording; INT64_MIN: never placed */
     struct sim_packet *packets;
     size_t packet_count;
     size_t burst_max; /* most departures within one PDU interval */
@@ -74,7 +76,5 @@ struct sim_result {
 struct sim_case sim_default(uint64_t seed);
 void sim_run(const struct sim_case *c, struct sim_result *ret_result);
 void sim_free(struct sim_result *result);
-/* Whether the listener's events hold position p as silence of a kind that is allowed. */
-bool sim_is_hole(const struct sim_result *result, int64_t position);
 
 #endif

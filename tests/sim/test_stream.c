@@ -1,6 +1,6 @@
 /*
- * End to end in virtual time: every frame of the source is in the recording, bit for bit, or lies where the
- * packets' own fates say that it cannot be, and is counted there.
+ * End to end in virtual time: every frame of the source is in the recording, bit for bit, or lies
+ * where the packets' own fates say that it cannot be, and is counted there.
  */
 #include <string.h>
 
@@ -114,8 +114,9 @@ static void every_rate_and_format(void **state)
     }
 }
 
-/* Wake-ups that are late by less than half an interval on average, with stalls of up to 20 ms, leave room to
- * catch up at two PDUs an interval; beyond that PDUs must be dropped (hopeless_stalls). */
+/* Wake-ups that are late by less than half an interval on average, with stalls of up to 20 ms,
+ * leave room to catch up at two PDUs an interval; beyond that PDUs must be dropped
+ * (hopeless_stalls). */
 static void late_wakeups_lose_nothing(void **state)
 {
     (void)state;
@@ -133,8 +134,8 @@ static void late_wakeups_lose_nothing(void **state)
     }
 }
 
-/* What may be missing, worked out from the packets alone: those that were never sent, were lost, or arrived
- * after their presentation. */
+/* What may be missing, worked out from the packets alone: those that were never sent, were lost, or
+ * arrived after their presentation. */
 static uint8_t *expected_missing(const struct sim_case *c, const struct sim_result *r)
 {
     uint8_t *missing = malloc((size_t)c->frames);
@@ -149,9 +150,8 @@ static uint8_t *expected_missing(const struct sim_case *c, const struct sim_resu
         int64_t lead_ns = TT_NS_PER_MS + (c->keeps_launch_times ? 200 * TT_NS_PER_US : 0);
 
         for (int64_t f = packet->frame; f >= 0 && f < packet->frame + c->frames_per_pdu; f++) {
-            int64_t end_ns = start_tai_ns + lead_ns + 125000 +
-                             tt_frames_to_ns(f + 1, c->rate_hz) + c->mtt_ns +
-                             c->playout_latency_ns;
+            int64_t end_ns = start_tai_ns + lead_ns + 125000 + tt_frames_to_ns(f + 1, c->rate_hz) +
+                             c->mtt_ns + c->playout_latency_ns;
 
             if (f < c->frames && packet->arrival_tai_ns < end_ns) {
                 missing[f] = 0;
@@ -171,7 +171,7 @@ static void check_faults(const struct sim_case *c, const struct sim_result *r)
     }
     for (int64_t p = 0; p < r->recorded; p++) {
         int64_t f = p - r->start;
-        bool hole = sim_is_hole(r, p);
+        bool hole = r->hole[p];
 
         booked += hole;
         if (f < 0) {
@@ -351,9 +351,12 @@ static void tai_steps(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_rate_and_format), cmocka_unit_test(late_wakeups_lose_nothing),
-        cmocka_unit_test(random_faults),         cmocka_unit_test(long_losses),
-        cmocka_unit_test(repeats),               cmocka_unit_test(hopeless_stalls),
+        cmocka_unit_test(every_rate_and_format),
+        cmocka_unit_test(late_wakeups_lose_nothing),
+        cmocka_unit_test(random_faults),
+        cmocka_unit_test(long_losses),
+        cmocka_unit_test(repeats),
+        cmocka_unit_test(hopeless_stalls),
         cmocka_unit_test(tai_steps),
     };
 

@@ -313,10 +313,8 @@ static int free_sample(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_distributions),
-        cmocka_unit_test(test_merge),
-        cmocka_unit_test(test_extremes),
-        cmocka_unit_test(test_many),
+        cmocka_unit_test(test_distributions), cmocka_unit_test(test_merge),
+        cmocka_unit_test(test_extremes),      cmocka_unit_test(test_many),
         cmocka_unit_test(test_one_apart),
     };
 

@@ -1,0 +1,472 @@
+/*
+ * The listener, PDU by PDU: what it does with stamps, sequences, talkers and formats that do not
+ * fit. (Whole streams with random faults are in tests/sim.)
+ */
+#include "test.h"
+
+#include <string.h>
+
+#include "audio/listener.h"
+#include "base/bytes.h"
+#include "base/ns.h"
+
+#define RATE      48000
+#define PDU       6
+#define PDU_NS    125000
+#define TRANSIT   (2 * TT_NS_PER_MS)
+#define BUFFER    9600
+#define RING      (BUFFER + RATE)
+#define EVENTS    1000
+#define STREAM_ID UINT64_C(0xAABBCCDDEEFF0001)
+
+static const uint8_t talker_mac[6] = {2, 0, 0, 0, 0, 1};
+static const uint8_t other_mac[6] = {2, 0, 0, 0, 0, 2};
+
+/* A listener, and a talker whose PDUs carry their number (1 … ) as samples. */
+struct bench {
+    struct tt_listener listener;
+    uint8_t ring[RING * 4];
+    struct tt_hole holes[RING];
+    struct tt_event events[EVENTS];
+    struct tt_event_log log;
+    int64_t start_ns;        /* device start */
+    int64_t arrival_ns;      /* of the next PDU */
+    int64_t stamp_offset_ns; /* presentation - arrival */
+    uint8_t sequence;
+    uint16_t number;
+    bool mr;
+    bool tu;
+    bool tv;
+    bool sp;
+    const uint8_t *src;
+};
+
+static int setup(void **state)
+{
+    struct bench *b = calloc(1, sizeof *b);
+    struct tt_stream_config config = {
+        .stream_id = STREAM_ID,
+        .format = TT_AAF_INT16,
+        .rate_hz = RATE,
+        .channels = 2,
+        .ptime_tolerance_ns = 100000,
+    };
+
+    b->log = (struct tt_event_log){.events = b->events, .capacity = EVENTS};
+    b->start_ns = INT64_C(1800000000000000000);
+    b->arrival_ns = b->start_ns + 10 * TT_NS_PER_MS;
+    b->stamp_offset_ns = TRANSIT;
+    b->sequence = 77;
+    b->number = 1;
+    b->tv = true;
+    b->src = talker_mac;
+    assert_int_equal(tt_listener_init(&b->listener, &config,
+                                      &(struct tt_timeline_memory){b->ring, RING, b->holes, RING},
+                                      BUFFER, &b->log),
+                     0);
+    tt_listener_start(&b->listener, 0, b->start_ns);
+    *state = b;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    free(*state);
+    return 0;
+}
+
+static void send_shaped(struct bench *b, struct tt_aaf aaf)
+{
+    uint8_t pdu[TT_AAF_HEADER_BYTES + 4 * 64];
+
+    tt_aaf_build_header(&aaf, pdu);
+    for (size_t i = 0; i + 1 < aaf.payload_bytes; i += 2) {
+        tt_put_be16(pdu + TT_AAF_HEADER_BYTES + i, b->number);
+    }
+    tt_listener_receive(&b->listener, pdu, TT_AAF_HEADER_BYTES + aaf.payload_bytes, b->src,
+                        b->arrival_ns);
+}
+
+static struct tt_aaf shape(const struct bench *b)
+{
+    return (struct tt_aaf){
+        .stream_id = STREAM_ID,
+        .sequence = b->sequence,
+        .mr = b->mr,
+        .tu = b->tu,
+        .tv = b->tv,
+        .sp = b->sp,
+        .timestamp = (uint32_t)(b->arrival_ns + b->stamp_offset_ns),
+        .format = TT_AAF_INT16,
+        .rate_hz = RATE,
+        .channels = 2,
+        .bit_depth = 16,
+        .payload_bytes = PDU * 4,
+    };
+}
+
+static void miss(struct bench *b, int pdus)
+{
+    b->arrival_ns += (int64_t)pdus * PDU_NS;
+    b->sequence = (uint8_t)(b->sequence + pdus);
+    b->number = (uint16_t)(b->number + pdus);
+}
+
+static void send(struct bench *b, int pdus)
+{
+    for (int i = 0; i < pdus; i++) {
+        send_shaped(b, shape(b));
+        miss(b, 1);
+    }
+}
+
+/* The PDU number that stands at a position (0: silence). */
+static unsigned number_at(const struct bench *b, int64_t position)
+{
+    int64_t run;
+
+    return tt_get_be16(tt_timeline_frames(&b->listener.timeline, position, position + 1, &run));
+}
+
+/* Position of frame 0 of the PDU sent when arrival_ns was `arrival_ns`, by time alone. */
+static int64_t position_of(const struct bench *b, int64_t arrival_ns)
+{
+    return tt_ns_to_frames(arrival_ns + b->stamp_offset_ns - b->start_ns + 10000, RATE);
+}
+
+static void starts_where_the_stamp_says(void **state)
+{
+    struct bench *b = *state;
+    int64_t first = position_of(b, b->arrival_ns);
+
+    send(b, 100);
+    tt_listener_stop(&b->listener, b->arrival_ns + TRANSIT + TT_NS_PER_MS);
+    for (int64_t p = 0; p < first; p++) {
+        assert_int_equal(number_at(b, p), 0);
+    }
+    for (int64_t p = 0; p < 600; p++) {
+        assert_int_equal(number_at(b, first + p), 1 + p / PDU);
+    }
+    assert_int_equal(b->listener.counters.pdus_placed, 100);
+    assert_int_equal(tt_listener_counters(&b->listener).frames_lost, 0);
+    assert_int_equal(tt_listener_counters(&b->listener).frames_absent,
+                     b->listener.timeline.device - 600);
+}
+
+static void one_stamp_off_moves_nothing(void **state)
+{
+    struct bench *b = *state;
+    static const int64_t errors_ns[] = {-1000000, -100001, 100001, 20000000, -1900000};
+    int64_t first = position_of(b, b->arrival_ns);
+
+    for (size_t i = 0; i < TT_COUNT_OF(errors_ns); i++) {
+        send(b, 50);
+        b->stamp_offset_ns = TRANSIT + errors_ns[i];
+        send(b, 1);
+        b->stamp_offset_ns = TRANSIT;
+    }
+    send(b, 45);
+    for (int64_t p = 0; p < 300 * PDU; p++) {
+        assert_int_equal(number_at(b, first + p), 1 + p / PDU);
+    }
+    assert_int_equal(b->listener.counters.stamps_off, 5);
+    assert_int_equal(b->listener.counters.resyncs, 0);
+}
+
+static void within_tolerance_is_not_off(void **state)
+{
+    struct bench *b = *state;
+
+    send(b, 50);
+    b->stamp_offset_ns = TRANSIT + 99000;
+    send(b, 1);
+    b->stamp_offset_ns = TRANSIT - 99000;
+    send(b, 1);
+    assert_int_equal(b->listener.counters.stamps_off, 0);
+}
+
+/* The talker's clock jumps: eight stamps that agree with each other, and the stream stands anew. */
+static void a_jump_resynchronises(void **state)
+{
+    static const int64_t jumps_ns[] = {3000000, -1500000, 500000000};
+
+    for (size_t i = 0; i < TT_COUNT_OF(jumps_ns); i++) {
+        struct bench *b;
+        int64_t eighth;
+
+        setup((void **)&b);
+        send(b, 100);
+        b->stamp_offset_ns = TRANSIT + jumps_ns[i];
+        send(b, 7);
+        assert_int_equal(b->listener.counters.resyncs, 0);
+        eighth = position_of(b, b->arrival_ns);
+        send(b, 50);
+        assert_int_equal(b->listener.counters.resyncs, 1);
+        assert_int_equal(b->listener.counters.stamps_off, 8);
+        for (int64_t p = 0; p < 50 * PDU; p++) {
+            assert_int_equal(number_at(b, eighth + p), 108 + p / PDU);
+        }
+        free(b);
+    }
+    (void)state;
+}
+
+/* Stamps beyond the horizon, or in the past: no place in the timeline; the sequence carries on. */
+static void a_jump_out_of_reach_is_counted(void **state)
+{
+    struct bench *b = *state;
+    int64_t first = position_of(b, b->arrival_ns);
+
+    send(b, 100);
+    b->stamp_offset_ns = TRANSIT + 37 * TT_NS_PER_S;
+    send(b, 100);
+    b->stamp_offset_ns = TRANSIT - 37 * TT_NS_PER_S;
+    send(b, 100);
+    assert_int_equal(b->listener.counters.resyncs, 0);
+    assert_int_equal(b->listener.counters.stamps_off, 200);
+    for (int64_t p = 0; p < 300 * PDU; p++) {
+        assert_int_equal(number_at(b, first + p), 1 + p / PDU);
+    }
+}
+
+static void a_restarted_talker(void **state)
+{
+    for (int with_mr = 0; with_mr < 2; with_mr++) {
+        struct bench *b;
+        int64_t placed;
+
+        setup((void **)&b);
+        send(b, 100);
+        b->arrival_ns += 200 * TT_NS_PER_MS + 12345; /* off the old grid of frames */
+        b->sequence = 3;
+        b->mr = with_mr;
+        if (!with_mr) {
+            send(b, 7);
+            assert_int_equal(b->listener.counters.pdus_unplaced, 7);
+        }
+        placed = position_of(b, b->arrival_ns);
+        send(b, 50);
+        assert_int_equal(b->listener.counters.resyncs, 1);
+        assert_int_equal(b->listener.counters.restarts, with_mr);
+        for (int64_t p = 0; p < 50 * PDU; p++) {
+            assert_int_equal(number_at(b, placed + p), (with_mr ? 101 : 108) + p / PDU);
+        }
+        free(b);
+    }
+    (void)state;
+}
+
+static void a_second_talker_is_told_apart(void **state)
+{
+    struct bench *b = *state;
+    int64_t first = position_of(b, b->arrival_ns);
+
+    for (int i = 0; i < 100; i++) {
+        struct tt_aaf theirs = shape(b);
+
+        send(b, 1);
+        b->src = other_mac;
+        theirs.sequence = (uint8_t)(i * 7);
+        b->number = (uint16_t)(b->number + 1000);
+        send_shaped(b, theirs);
+        b->number = (uint16_t)(b->number - 1000);
+        b->src = talker_mac;
+    }
+    for (int64_t p = 0; p < 100 * PDU; p++) {
+        assert_int_equal(number_at(b, first + p), 1 + p / PDU);
+    }
+    assert_int_equal(b->listener.counters.pdus_other_talker, 100);
+    /* Once the first is gone, the second is welcome. */
+    b->arrival_ns += 2 * TT_NS_PER_S;
+    tt_listener_advance(&b->listener, b->arrival_ns);
+    assert_false(b->listener.locked);
+    b->src = other_mac;
+    first = position_of(b, b->arrival_ns);
+    send(b, 10);
+    assert_int_equal(number_at(b, first), 101);
+}
+
+static void another_format_for_a_while(void **state)
+{
+    struct bench *b = *state;
+    int64_t first = position_of(b, b->arrival_ns);
+
+    send(b, 20);
+    for (int i = 0; i < 30; i++) {
+        struct tt_aaf aaf = shape(b);
+
+        aaf.rate_hz = i % 3 == 0 ? 96000 : RATE;
+        aaf.channels = i % 3 == 1 ? 1 : 2;
+        if (i % 3 == 2) {
+            aaf.format = TT_AAF_INT32;
+            aaf.bit_depth = 32;
+        }
+        send_shaped(b, aaf);
+        miss(b, 1);
+    }
+    send(b, 50);
+    assert_int_equal(b->listener.counters.pdus_other_format, 30);
+    tt_listener_stop(&b->listener, b->arrival_ns + TRANSIT);
+    assert_int_equal(tt_listener_counters(&b->listener).frames_lost, 30 * PDU);
+    assert_int_equal(number_at(b, first + 49 * PDU), 0);
+    assert_int_equal(number_at(b, first + 50 * PDU), 51);
+}
+
+static void a_timestamp_that_is_uncertain_places_nothing_anew(void **state)
+{
+    struct bench *b = *state;
+    int64_t first = position_of(b, b->arrival_ns);
+
+    send(b, 20);
+    b->tu = true;
+    b->stamp_offset_ns = TRANSIT + 5 * TT_NS_PER_MS;
+    send(b, 100);
+    assert_int_equal(b->listener.counters.pdus_uncertain, 100);
+    assert_int_equal(b->listener.counters.resyncs, 0);
+    assert_int_equal(number_at(b, first + 119 * PDU), 120);
+}
+
+static void nothing_stamped_is_never_placed(void **state)
+{
+    struct bench *b = *state;
+
+    b->tv = false;
+    send(b, 100);
+    assert_int_equal(b->listener.counters.pdus_unstamped, 100);
+    assert_int_equal(b->listener.counters.pdus_unplaced, 100);
+    assert_false(b->listener.locked);
+}
+
+/* Sparse, and 256 PDUs lost: what follows is placed again from the next stamp on. */
+static void sparse_and_256_lost(void **state)
+{
+    struct bench *b = *state;
+    int64_t first = position_of(b, b->arrival_ns);
+
+    b->sequence = 0;
+    b->sp = true;
+    for (int i = 0; i < 600; i++) {
+        b->tv = b->sequence % 8 == 0;
+        if (i < 100 || i >= 100 + 256) {
+            send(b, 1);
+        } else {
+            miss(b, 1);
+        }
+    }
+    /* 356 is the first after the gap, 360 the first of them with a stamp. */
+    for (int64_t p = 0; p < 600 * PDU; p++) {
+        int64_t pdu = p / PDU;
+
+        assert_int_equal(number_at(b, first + p), pdu < 100 || pdu >= 360 ? pdu + 1 : 0);
+    }
+    assert_int_equal(b->listener.counters.pdus_unplaced, 4);
+    assert_int_equal(b->listener.counters.resyncs, 0);
+}
+
+static void the_media_rate_is_followed(void **state)
+{
+    static const int64_t drifts_ppm[] = {-200, 200};
+
+    for (size_t i = 0; i < TT_COUNT_OF(drifts_ppm); i++) {
+        struct bench *b;
+        int64_t first;
+        int64_t base_ns;
+
+        setup((void **)&b);
+        first = position_of(b, b->arrival_ns);
+        base_ns = b->arrival_ns;
+        for (int64_t n = 0; n < 8000 * 60; n++) {
+            b->arrival_ns = base_ns + n * PDU_NS - n * PDU_NS / 1000000 * drifts_ppm[i];
+            send_shaped(b, shape(b));
+            b->sequence++;
+            b->number++;
+        }
+        assert_int_equal(b->listener.counters.stamps_off, 0);
+        assert_int_equal(b->listener.counters.resyncs, 0);
+        /* One minute of the talker's media time went by, not of ours. */
+        tt_listener_advance(&b->listener, b->arrival_ns + TRANSIT);
+        assert_in_range(b->listener.timeline.device - first - 8000 * 60 * PDU + PDU * 2, 0,
+                        PDU * 2);
+        assert_in_range(tt_media_clock_drift_ppb(&b->listener.clock) - drifts_ppm[i] * 1000 + 1500,
+                        0, 3000);
+        free(b);
+    }
+    (void)state;
+}
+
+static void playout_latency_repairs_what_comes_late(void **state)
+{
+    struct bench *b = *state;
+    int64_t late_ns = TRANSIT + 3 * TT_NS_PER_MS;
+    int64_t first;
+
+    b->listener.config.playout_latency_ns = 5 * TT_NS_PER_MS;
+    tt_listener_start(&b->listener, 0, b->start_ns);
+    b->stamp_offset_ns = TRANSIT - late_ns; /* each arrives 3 ms after its presentation */
+    first = tt_ns_to_frames(
+        b->arrival_ns + b->stamp_offset_ns + 5 * TT_NS_PER_MS - b->start_ns + 10000, RATE);
+    send(b, 200);
+    assert_int_equal(number_at(b, first), 1);
+    assert_int_equal(number_at(b, first + 199 * PDU), 200);
+    assert_int_equal(b->listener.counters.pdus_late, 0);
+}
+
+/* Any bytes, at any time: counted, never a crash, and the device runs on. */
+static void any_bytes(void **state)
+{
+    struct bench *b = *state;
+    uint64_t random = 5;
+
+    for (int i = 0; i < 200000; i++) {
+        size_t bytes = random_size(&random, 120);
+        uint8_t *pdu = malloc(bytes + 1);
+
+        if (random_below(&random, 4) != 0 && bytes >= TT_AAF_HEADER_BYTES) {
+            struct tt_aaf aaf = shape(b);
+
+            aaf.sequence = (uint8_t)random_next(&random);
+            aaf.timestamp = (uint32_t)random_next(&random);
+            tt_aaf_build_header(&aaf, pdu);
+        }
+        for (size_t k = 0; k < bytes; k++) {
+            if (random_below(&random, 16) == 0) {
+                pdu[k] = (uint8_t)random_next(&random);
+            } else if (bytes < TT_AAF_HEADER_BYTES || k >= TT_AAF_HEADER_BYTES) {
+                pdu[k] = 0;
+            }
+        }
+        if (random_below(&random, 4) == 0) {
+            send(b, 1);
+        }
+        tt_listener_receive(&b->listener, pdu, bytes, b->src, b->arrival_ns);
+        free(pdu);
+    }
+    tt_listener_stop(&b->listener, b->arrival_ns);
+    assert_in_range(b->listener.timeline.device -
+                        tt_ns_to_frames(b->arrival_ns - b->start_ns, RATE) + RATE,
+                    0, 2 * RATE);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(starts_where_the_stamp_says),
+        TEST(one_stamp_off_moves_nothing),
+        TEST(within_tolerance_is_not_off),
+        TEST(a_jump_resynchronises),
+        TEST(a_jump_out_of_reach_is_counted),
+        TEST(a_restarted_talker),
+        TEST(a_second_talker_is_told_apart),
+        TEST(another_format_for_a_while),
+        TEST(a_timestamp_that_is_uncertain_places_nothing_anew),
+        TEST(nothing_stamped_is_never_placed),
+        TEST(sparse_and_256_lost),
+        TEST(the_media_rate_is_followed),
+        TEST(playout_latency_repairs_what_comes_late),
+        TEST(any_bytes),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
