@@ -172,12 +172,18 @@ static int check(const struct tt_sound_file *in, const char *path)
     return TT_EXIT_GOOD;
 }
 
-/* A class A interval's worth, as far as the MTU holds it. */
+/* What an ordinary MTU holds. */
+static unsigned frames_per_pdu_max(const struct tt_sound_file *in)
+{
+    return tt_frames_per_pdu_max(tt_pcm_wire_format(in->format), (unsigned)in->info.channels,
+                                 MTU_BYTES);
+}
+
+/* A class A interval's worth, where that fits. */
 static unsigned frames_per_pdu(const struct tt_sound_file *in)
 {
     unsigned interval = ((unsigned)in->info.samplerate + CLASS_A_HZ - 1) / CLASS_A_HZ;
-    unsigned most = tt_frames_per_pdu_max(tt_pcm_wire_format(in->format),
-                                          (unsigned)in->info.channels, MTU_BYTES);
+    unsigned most = frames_per_pdu_max(in);
 
     return interval < most ? interval : most;
 }
@@ -216,9 +222,11 @@ static int prepare(const char *in_path, const char *out_path)
         code = convert(&in, out_path);
     }
     if (code == TT_EXIT_GOOD) {
-        printf("file=%s\nformat=%s\nrate=%d\nchannels=%d\nframes=%lld\nframes_per_pdu=%u\n",
+        printf("file=%s\nformat=%s\nrate=%d\nchannels=%d\nframes=%lld\n",
                in.playable ? in_path : out_path, tt_pcm_format_name(in.format), in.info.samplerate,
-               in.info.channels, (long long)in.info.frames, frames_per_pdu(&in));
+               in.info.channels, (long long)in.info.frames);
+        printf("frames_per_pdu=%u\nframes_per_pdu_max=%u\n", frames_per_pdu(&in),
+               frames_per_pdu_max(&in));
         print_words(&in);
     }
     tt_sound_file_close(&in);

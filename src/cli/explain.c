@@ -68,14 +68,32 @@ static int events_add(struct tt_reports *reports, json_t *events, bool talker)
     return 0;
 }
 
+/* A device's report, or what `tactus extract` says is missing in its output. */
+static int report_parse(json_t *root, json_t **ret_events, bool *ret_talker)
+{
+    const char *role = json_string_value(json_object_get(root, "role"));
+    json_t *missing = json_object_get(root, "missing");
+
+    if (json_is_array(missing)) {
+        *ret_events = missing;
+        *ret_talker = false;
+        return 0;
+    }
+    if (!role || (strcmp(role, "talker") != 0 && strcmp(role, "listener") != 0)) {
+        return -EINVAL;
+    }
+    *ret_events = json_object_get(root, "events");
+    *ret_talker = strcmp(role, "talker") == 0;
+    return json_is_array(*ret_events) ? 0 : -EINVAL;
+}
+
 int tt_reports_add(struct tt_reports *reports, const char *path, char *text, size_t text_bytes,
                    const char **ret_why)
 {
     json_error_t where;
     json_t *root = json_load_file(path, 0, &where);
-    const char *role;
     json_t *events;
-    json_int_t unkept;
+    bool talker;
     int error;
 
     if (!root) {
@@ -84,12 +102,10 @@ int tt_reports_add(struct tt_reports *reports, const char *path, char *text, siz
         return -EINVAL;
     }
     *ret_why = "it is not the report of a tactus device";
-    error = -EINVAL;
-    if (json_unpack(root, "{s:s, s:o, s:I}", "role", &role, "events", &events, "events_unkept",
-                    &unkept) == 0 &&
-        (strcmp(role, "talker") == 0 || strcmp(role, "listener") == 0)) {
-        error = events_add(reports, events, strcmp(role, "talker") == 0);
-        reports->unkept += (uint64_t)unkept;
+    error = report_parse(root, &events, &talker);
+    if (error == 0) {
+        error = events_add(reports, events, talker);
+        reports->unkept += (uint64_t)json_integer_value(json_object_get(root, "events_unkept"));
         reports->files++;
     }
     json_decref(root);

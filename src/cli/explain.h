@@ -34,7 +34,8 @@ struct tt_explanation {
     unsigned seen; /* kinds (1 << kind) that lie in the range, those that explain nothing too */
 };
 
-/* Adds a report's events. 0, or a negative errno with *ret_why (static, or in `text`). */
+/* Adds the events of a device's report, or of what `tactus extract --json` prints. 0, or a negative
+ * errno with *ret_why (static, or in `text`). */
 int tt_reports_add(struct tt_reports *reports, const char *path, char *text, size_t text_bytes,
                    const char **ret_why);
 void tt_reports_done(struct tt_reports *reports);
