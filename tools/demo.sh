@@ -184,15 +184,19 @@ print_picture() {
 END
 }
 
+plural() { if [ "$1" = 1 ]; then printf %s "$2"; else printf %ss "$2"; fi; }
+
 print_before() {
     local length
     length=$(awk -v f="$frames" -v r="$rate" 'BEGIN { printf "%.1f", f / r }')
     print_picture
-    say "Source     $origin: $format, $rate Hz, $channels channel(s), $frames frames ($length s); $words"
-    say "Stream     $frames_per_pdu frame(s) in each packet; presentation offset $offset_ms ms (time_uncertainty" \
-        "$uncertainty_ms ms + mtt $transit_ms ms): so long a packet may take"
+    say "Source     $origin: $format, $rate Hz, $channels $(plural "$channels" channel), $frames frames ($length s)"
+    say "           $words"
+    say "Stream     $frames_per_pdu $(plural "$frames_per_pdu" frame) in each packet. Presentation offset $offset_ms ms:" \
+        "so long a packet may take"
+    say "           (time_uncertainty $uncertainty_ms ms + mtt $transit_ms ms)"
     if [ -n "${DEMO_IN_USER_NAMESPACE:-}" ]; then
-        say "Rights     not root: user namespaces, where real-time priority is refused; other programs may delay packets"
+        say "Rights     user namespaces (no root): real-time priority is refused, so other programs may delay packets"
     else
         say "Rights     root: plain network namespaces, real-time priority"
     fi
@@ -290,7 +294,8 @@ main() {
     say
     "$tactus" watch "$out/capture.pcap" || true
     python3 "$root/tools/demo_figures.py" "$scratch" "$out"
-    say "Left in $out: source.wav recording.wav capture.pcap extracted.wav figures.json talker.json listener.json"
+    say "Left in    $out:"
+    say "           source.wav recording.wav capture.pcap extracted.wav figures.json talker.json listener.json"
     conclude "$recording_verdict" "$capture_verdict"
 }
 
@@ -304,7 +309,8 @@ conclude() {
         say "NOT EQUAL: frames differ that nothing accounts for. This is a fault; the files above show where."
         exit 1
     fi
-    say "Not every frame is equal, but each one that is not is accounted for above: this machine was too busy to be on time."
+    say "Not every frame is equal, but each one that is not is accounted for above: this machine was too busy" \
+        "to be on time."
     exit 4
 }
 

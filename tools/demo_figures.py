@@ -6,6 +6,9 @@ OUT/{talker,listener}.json; writes OUT/figures.json.
 import json
 import pathlib
 import sys
+import textwrap
+
+WIDTH = 100
 
 
 def load(path):
@@ -30,23 +33,27 @@ def load_source(path):
 
 def counted(counters, names):
     """'3 late, 12 dropped': only what happened."""
-    return ", ".join(f"{counters[key]} {word}" for key, word in names if counters.get(key))
+    return ", ".join(f"{counters[key]} {words}" for key, words in names if counters.get(key))
 
 
-TALKER = (("pdus_late", "sent late"), ("pdus_dropped", "dropped as too late"),
-          ("pdus_refused", "refused by the link"), ("xruns", "interruptions by aplay (xrun)"))
+TALKER = (("pdus_late", "left more than an interval after they were due, but in time to be presented"),
+          ("pdus_dropped", "dropped, as they would have come too late"),
+          ("pdus_refused", "refused by the link"), ("xruns", "time(s) aplay was too slow (xrun)"))
 LISTENER = (("frames_late", "frames late"), ("frames_lost", "frames lost"),
             ("receive_drops", "packets dropped in the socket"), ("resyncs", "resynchronisations"),
-            ("xruns", "interruptions by arecord (xrun)"))
+            ("xruns", "time(s) arecord was too slow (xrun)"))
 
 
-def say_device(label, report, names, sums):
+def say(label, text):
+    print(textwrap.fill(text, WIDTH, initial_indent=f"{label:<11}", subsequent_indent=" " * 11))
+
+
+def say_device(label, report, names, did):
     if report is None:
-        print(f"{label:<10} no report: the device was not opened, or did not close in order")
+        say(label, "no report: the device was not opened, or did not close in order")
         return
-    counters = report["counters"]
-    happened = counted(counters, names)
-    print(f"{label:<10} {sums(counters)}; {happened or 'nothing late, nothing lost'}")
+    happened = counted(report["counters"], names)
+    say(label, f"{did(report['counters'])}; {happened or 'nothing late, nothing lost'}")
 
 
 def say_notes(reports):
@@ -56,18 +63,20 @@ def say_notes(reports):
         for note in (report or {}).get("notes", ()):
             ends.setdefault(note, []).append(report["role"])
     for i, (note, roles) in enumerate(ends.items()):
-        print(f"{'Fell back' if i == 0 else '':<10} {note} ({' and '.join(roles)})")
+        say("" if i else "Fell back", f"({' and '.join(roles)}) {note}")
     if not ends:
-        print("Fell back  nothing")
+        say("Fell back", "nothing")
 
 
 def main(scratch, out):
     talker = load(out / "talker.json")
     listener = load(out / "listener.json")
+    source = load_source(scratch / "source.txt")
+    recording = load(scratch / "recording.json")
     figures = {
-        "source": load_source(scratch / "source.txt"),
+        "source": source,
         "presentation_offset_ns": 100_000_000,
-        "recording": load(scratch / "recording.json"),
+        "recording": recording,
         "capture": load(scratch / "capture.json"),
         "watch": load_last_line(scratch / "watch.json"),
         "talker": talker,
@@ -75,8 +84,11 @@ def main(scratch, out):
     }
     (out / "figures.json").write_text(json.dumps(figures, indent=2) + "\n")
     print()
-    say_device("Talker", talker, TALKER, lambda c: f"{c['pdus_sent']} packets sent")
-    say_device("Listener", listener, LISTENER, lambda c: f"{c['pdus']} packets received")
+    say_device("Talker", talker, TALKER,
+               lambda c: f"{c['pdus_sent']} packets with {c['frames_sent']} frames sent")
+    say_device("Listener", listener, LISTENER,
+               lambda c: f"{c['pdus']} packets received; {recording['recording_frames']} frames "
+               "recorded, silence before and after included")
     say_notes((talker, listener))
 
 

@@ -65,6 +65,8 @@ static void segments_extend(const struct tt_match_pair *pair, struct tt_match *m
     struct tt_match_segment *last = &match->segments[match->segment_count - 1];
     int64_t before = min_i64(first->source, first->recording);
 
+    match->sound_begin = first->recording;
+    match->sound_end = last->recording + last->frames;
     first->source -= before;
     first->recording -= before;
     first->frames += before;
@@ -98,10 +100,24 @@ static int64_t shift_slide(const struct tt_match_pair *pair, const struct tt_mat
     return slide;
 }
 
+static void set_cut(const struct tt_match *match, struct tt_match_range *range)
+{
+    int64_t end = range->recording + range->recording_frames;
+
+    if (end <= match->sound_begin) {
+        range->cut_from = range->recording;
+        range->cut_to = match->sound_begin + 1;
+    } else if (range->recording >= match->sound_end) {
+        range->cut_from = match->sound_end;
+        range->cut_to = end + 1;
+    }
+}
+
 /* A run of unequal frames inside a segment, from the cursor on; false where there is none. */
-static bool unequal_next(const struct tt_match_pair *pair, const struct tt_match_segment *segment,
+static bool unequal_next(const struct tt_match_pair *pair, const struct tt_match *match,
                          struct tt_match_cursor *cursor, struct tt_match_range *ret_range)
 {
+    const struct tt_match_segment *segment = &match->segments[cursor->segment];
     int64_t diagonal = segment->recording - segment->source;
     int64_t end = segment->source + segment->frames;
     int64_t source = cursor->source;
@@ -123,6 +139,7 @@ static bool unequal_next(const struct tt_match_pair *pair, const struct tt_match
                                          .source_frames = source - begin,
                                          .recording = begin + diagonal,
                                          .recording_frames = source - begin};
+    set_cut(match, ret_range);
     return true;
 }
 
@@ -148,7 +165,7 @@ bool tt_match_next(const struct tt_match_pair *pair, const struct tt_match *matc
                 .slide_frames = inner ? shift_slide(pair, segment - 1, segment) : 0};
             return true;
         }
-        if (unequal_next(pair, segment, cursor, ret_range)) {
+        if (unequal_next(pair, match, cursor, ret_range)) {
             return true;
         }
         cursor->segment++;

@@ -48,7 +48,9 @@ struct tt_match_segment {
 
 /* Frames that differ. Inside a segment both lengths are the same; where the alignment changes
  * (`shift`) they are not, and one may be 0. Where frames next to a shift repeat (silence), it may
- * as well lie up to slide_frames earlier. */
+ * as well lie up to slide_frames earlier. Before the first and behind the last sound that is found,
+ * a shift cannot be seen: one at a position of the recording in [cut_from, cut_to) would account
+ * for the range. */
 struct tt_match_range {
     int64_t source;
     int64_t source_frames;
@@ -56,6 +58,8 @@ struct tt_match_range {
     int64_t recording_frames;
     bool shift;
     int64_t slide_frames;
+    int64_t cut_from;
+    int64_t cut_to;
 };
 
 struct tt_match_anchor {
@@ -77,6 +81,8 @@ struct tt_match {
     int64_t equal_frames; /* source frames that are in the recording, silent ones too */
     size_t segment_count;
     struct tt_match_segment segments[TT_MATCH_SEGMENTS];
+    int64_t sound_begin; /* of what was found, in the recording */
+    int64_t sound_end;
 
     /* scratch */
     size_t anchor_count;

@@ -137,12 +137,14 @@ static void print_explained(const struct finding *finding, FILE *out)
     fputs("every frame that differs lies where the reports say", out);
     for (int kind = 0; kind < TT_EVENT_KINDS; kind++) {
         if (finding->explained[kind] > 0 || (kind == TT_EVENT_XRUN && finding->shifts > 0)) {
-            fprintf(out, "%s %s (%" PRId64 " frames)", comma,
-                    tt_event_kind_name((enum tt_event_kind)kind), finding->explained[kind]);
+            fprintf(out, "%s %s", comma, tt_event_kind_name((enum tt_event_kind)kind));
+            if (finding->explained[kind] > 0) {
+                fprintf(out, " (%" PRId64 " frames)", finding->explained[kind]);
+            }
             comma = ",";
         }
     }
-    fputs(": the machine was too late, and said so\n", out);
+    fputs(": this machine was too late there, and nothing else happened\n", out);
 }
 
 static void print_different(const struct tt_equal_view *view, const struct finding *finding,

@@ -212,32 +212,80 @@ static unsigned kinds_seen(const struct tt_reports *reports, const struct tt_mat
     return seen;
 }
 
+/* Whether the recorder was interrupted so that the frames from `at` on cannot be found. */
+static bool cut_explained(const struct tt_reports *reports, const struct tt_match_range *range,
+                          int64_t at)
+{
+    int64_t end = range->recording + range->recording_frames;
+
+    for (size_t i = 0; i < reports->count; i++) {
+        const struct tt_reported *reported = &reports->events[i];
+        int64_t frame = reported->event.frame;
+
+        if (reported->event.kind == TT_EVENT_XRUN && !reported->talker &&
+            frame >= range->cut_from && frame < range->cut_to &&
+            (frame <= range->recording + at || frame >= end)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void explain_in_place(const struct tt_reports *reports, const struct tt_match_range *range,
+                             struct tt_explanation *explanation)
+{
+    int64_t at = 0;
+
+    while (at < range->source_frames) {
+        enum tt_event_kind kind = TT_EVENT_XRUN;
+        int64_t left = range->source_frames - at;
+        int64_t covered = covered_from(reports, range, at, &kind);
+
+        if (covered == 0 && cut_explained(reports, range, at)) {
+            covered = left;
+        }
+        if (covered == 0) {
+            return;
+        }
+        covered = covered < left ? covered : left;
+        explanation->frames[kind] += covered;
+        explanation->seen |= 1u << kind;
+        at += covered;
+    }
+    explanation->explained = true;
+}
+
+/* What other events do not account for went with the xrun. */
+static void explain_shift(const struct tt_reports *reports, const struct tt_match_range *range,
+                          struct tt_explanation *explanation)
+{
+    int64_t left = range->source_frames;
+
+    if (!shift_explained(reports, range)) {
+        return;
+    }
+    for (size_t i = 0; i < reports->count; i++) {
+        enum tt_event_kind kind = reports->events[i].event.kind;
+        int64_t frames = explains_itself(kind) ? overlap(&reports->events[i], range) : 0;
+
+        frames = frames < left ? frames : left;
+        explanation->frames[kind] += frames;
+        left -= frames;
+    }
+    explanation->frames[TT_EVENT_XRUN] += left;
+    explanation->seen |= 1u << TT_EVENT_XRUN;
+    explanation->explained = true;
+}
+
 void tt_reports_explain(const struct tt_reports *reports, const struct tt_match_range *range,
                         struct tt_explanation *ret_explanation)
 {
     struct tt_explanation explanation = {.seen = kinds_seen(reports, range)};
-    int64_t at = 0;
 
-    if (range->shift && shift_explained(reports, range)) {
-        explanation.frames[TT_EVENT_XRUN] = range->source_frames;
-        explanation.seen |= 1u << TT_EVENT_XRUN;
-        explanation.explained = true;
-    }
-    while (!range->shift && at < range->source_frames) {
-        enum tt_event_kind kind;
-        int64_t covered = covered_from(reports, range, at, &kind);
-
-        if (covered == 0) {
-            break;
-        }
-        if (covered > range->source_frames - at) {
-            covered = range->source_frames - at;
-        }
-        explanation.frames[kind] += covered;
-        at += covered;
-    }
-    if (!range->shift) {
-        explanation.explained = at == range->source_frames;
+    if (range->shift) {
+        explain_shift(reports, range, &explanation);
+    } else {
+        explain_in_place(reports, range, &explanation);
     }
     *ret_explanation = explanation;
 }

@@ -150,6 +150,23 @@ class Equal(unittest.TestCase):
         bad = self.report("listener", ("xrun", LEAD + 2500, 300))
         self.assert_says(1, "NOT EXPLAINED", self.source, recorded, *bad)
 
+    def test_a_recorder_that_stops_through_the_end(self):
+        recorded = self.recording(self.cut(0, 2000), 5000)
+        report = self.report("listener", ("xrun", LEAD + 2000, 300))
+        self.assert_says(4, "xrun (4000 frames)", self.source, recorded, *report)
+        late = self.report("listener", ("late", LEAD + 2000, 60), ("xrun", LEAD + 2060, 300))
+        self.assert_says(4, "late (60 frames), xrun (3940 frames)", self.source, recorded, *late)
+        for frame in (LEAD + 1999, LEAD + 2001):
+            bad = self.report("listener", ("xrun", frame, 300))
+            self.assert_says(1, "NOT EXPLAINED", self.source, recorded, *bad)
+
+    def test_a_recorder_that_stops_at_the_start(self):
+        recorded = self.recording(self.cut(500, FRAMES))
+        good = self.report("listener", ("xrun", LEAD, 600))
+        self.assert_says(4, "xrun (500 frames)", self.source, recorded, *good)
+        bad = self.report("listener", ("xrun", LEAD + 1, 600))
+        self.assert_says(1, "NOT EXPLAINED", self.source, recorded, *bad)
+
     def test_events_that_were_not_kept_are_named(self):
         recorded = self.recording(self.cut(0, 2000), 60, self.cut(2060, FRAMES))
         bad = self.report("listener", unkept=7)
