@@ -198,7 +198,7 @@ print_before() {
     if [ -n "${DEMO_IN_USER_NAMESPACE:-}" ]; then
         say "Rights     user namespaces (no root): real-time priority is refused, so other programs may delay packets"
     else
-        say "Rights     root: plain network namespaces, real-time priority"
+        say "Rights     root: plain network namespaces; real-time priority is asked for"
     fi
     say "Playing    and recording for $seconds s ..."
 }
