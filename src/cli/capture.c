@@ -79,7 +79,7 @@ static const char *live_remedy(int status)
         return "capturing needs CAP_NET_RAW: run as root, or capture with a tool that may and "
                "watch the file";
     case PCAP_ERROR_IFACE_NOT_UP:
-        return "bring it up: ip link set dev IF up";
+        return "bring it up (ip link set dev NAME up)";
     case PCAP_ERROR_NO_SUCH_DEVICE:
         return "`ip link` lists the interfaces there are";
     default:

@@ -106,9 +106,9 @@ static const struct argp parser = {
     "Example:\n"
     "  tactus extract recording.pcapng audio.wav --stream-id AA:BB:CC:DD:EE:FF:0001\n\n"
     "Exit: 0 all frames are there, 1 some are missing or do not continue, 2 wrong usage or no such "
-    "stream, 4 the "
-    "capture "
-    "breaks off or its stamps say nothing.",
+    "stream, 3 the output cannot be written, 4 the capture breaks off, or holds no valid stamps or "
+    "no "
+    "whole packets.",
     NULL,
     NULL,
     NULL};

@@ -9,10 +9,14 @@
 
 #include "os/interfaces.h"
 #include "os/link_packet.h"
+#include "os/qdisc.h"
 #include "run/note.h"
+#include "run/pace.h"
 
 /* A second of class A in small packets, each of which costs the kernel some 800 bytes. */
 #define RECEIVE_BUFFER_BYTES (8u << 20)
+/* mqprio over as many queues as network cards have. */
+#define QDISCS_MAX 128
 
 static void say_no_permission(const char *name, const struct tt_stream_config *config)
 {
@@ -72,22 +76,36 @@ static void say_failure(const char *name, const struct tt_stream_config *config,
     }
 }
 
-/* Whether launch times may go to the kernel; what stands against it is a note, or an error where
- * the configuration insists. */
+/* Whether launch times may go to the kernel; what stands against it is a note of the engine, or an
+ * error where the configuration insists. */
 static int choose_pace(const char *name, const struct tt_stream_config *config,
                        struct tt_plugin_attachment *attachment, bool *ret_kernel)
 {
+    static const struct tt_pace_found none = {.pace = TT_PACE_NO_ETF};
+    struct tt_qdisc qdiscs[QDISCS_MAX];
+    struct tt_pace_found found = none;
+    size_t n = 0;
+    int error;
 
     *ret_kernel = false;
     if (config->pace == TT_PACE_SOFTWARE) {
         return 0;
     }
-    (void)attachment;
-    if (config->pace == TT_PACE_KERNEL) {
-        SNDERR("%s: pace \"kernel\": no qdisc of \"%s\" keeps launch times for prio %d; set up ETF "
-               "(clock TAI) there, or give pace auto",
-               name, config->ifname, config->priority);
-        return -EOPNOTSUPP;
+    error = tt_qdisc_list(config->ifname, qdiscs, QDISCS_MAX, &n);
+    if (error == -ENODEV) {
+        say_no_interface(name, config);
+        return error;
+    }
+    if (error == 0) {
+        tt_pace_find(qdiscs, n, config->priority, &found);
+    }
+    if (found.pace == TT_PACE_KEPT) {
+        attachment->launch_margin_ns = found.delta_ns;
+        *ret_kernel = true;
+    } else if (config->pace == TT_PACE_KERNEL) {
+        SNDERR("%s: pace \"kernel\": %s (ifname \"%s\", prio %d); see tc-etf(8), or give pace auto",
+               name, tt_pace_text(found.pace), config->ifname, config->priority);
+        return error < 0 ? error : -EOPNOTSUPP;
     }
     return 0;
 }

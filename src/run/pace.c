@@ -70,7 +70,7 @@ static struct queue_run all_queues(const struct qdisc_list *list, const struct t
 }
 
 /* How well an etf serves. */
-static enum tt_pace judge(const struct tt_qdisc *etf)
+static enum tt_pace_verdict judge(const struct tt_qdisc *etf)
 {
     if (etf->clockid != CLOCK_TAI) {
         return TT_PACE_CLOCK;
@@ -98,7 +98,7 @@ static void add_etf(const struct tt_qdisc *etf, struct tt_pace_found *found)
     }
 }
 
-static enum tt_pace why_not(const struct qdisc_list *list)
+static enum tt_pace_verdict why_not(const struct qdisc_list *list)
 {
     for (size_t i = 0; i < list->n; i++) {
         if (is(&list->qdiscs[i], "etf")) {
@@ -146,7 +146,7 @@ void tt_pace_find(const struct tt_qdisc *qdiscs, size_t n, int priority,
     }
 }
 
-const char *tt_pace_text(enum tt_pace pace)
+const char *tt_pace_text(enum tt_pace_verdict pace)
 {
     static const char *const texts[TT_PACES] = {
         [TT_PACE_KEPT] = "the kernel keeps launch times for this priority",

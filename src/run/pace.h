@@ -18,7 +18,7 @@
 
 #include "os/qdisc.h"
 
-enum tt_pace {
+enum tt_pace_verdict {
     TT_PACE_KEPT,
     TT_PACE_NO_ETF,
     TT_PACE_OTHER_QUEUE, /* etf is there, but not where this priority goes */
@@ -30,7 +30,7 @@ enum tt_pace {
 };
 
 struct tt_pace_found {
-    enum tt_pace pace;
+    enum tt_pace_verdict pace;
     const struct tt_qdisc *etf;  /* kept: of those in force that with the largest delta; CLOCK,
                                   * DEADLINE,  DELTA: the one at fault; else NULL */
     const struct tt_qdisc *root; /* NULL: none */
@@ -43,6 +43,6 @@ void tt_pace_find(const struct tt_qdisc *qdiscs, size_t n, int priority,
                   struct tt_pace_found *ret_found);
 
 /* One line without a full stop. */
-const char *tt_pace_text(enum tt_pace pace);
+const char *tt_pace_text(enum tt_pace_verdict pace);
 
 #endif

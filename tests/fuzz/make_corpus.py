@@ -1,4 +1,5 @@
-"""Writes corpus/packet: a frame for each named reason and for each good shape. usage: make_corpus.py FOLDER"""
+"""Writes the corpora packet (a frame for each named reason and each good shape) and listener (a script for
+each thing that can befall a stream). usage: make_corpus.py CORPUS-FOLDER"""
 
 import pathlib
 import struct
@@ -53,9 +54,43 @@ PDUS = {
     "subtype-reserved": bytes([0x42, 0, 0, 0]),
 }
 
-folder = pathlib.Path(sys.argv[1])
-for name, pdu in PDUS.items():
-    (folder / name).write_bytes(ETH + AVTP + pdu)
+TV, MR, TU, TALKER, FORMAT, CORRUPT, STEP, NOTHING = (1 << bit for bit in range(8))
+
+
+def pdu(flags=TV, sequence=1, step=12, off=0):
+    """One step of a listener's script; PDUs are 125 us apart: 12 and 13 steps of 10 us by turns."""
+    return struct.pack(">BBHi", flags, sequence & 255, step, off)
+
+
+RUN = (pdu(step=12) + pdu(step=13)) * 10
+SCRIPTS = {
+    "clean": RUN * 4,
+    "absent": pdu(NOTHING, step=20000) + RUN + pdu(NOTHING, step=0xFFFF) * 4 + RUN,
+    "lost": RUN + pdu(sequence=3, step=37) + RUN,
+    "lost-256": RUN + pdu(sequence=1, step=3212) + RUN,
+    "late": RUN + pdu(step=500, off=-4875000) + RUN,
+    "reordered": RUN + pdu(sequence=2, step=25) + pdu(sequence=-1, off=-250000) + pdu(sequence=2) + RUN,
+    "duplicate": RUN + pdu(sequence=0, step=0) + RUN,
+    "stamp-off": RUN + pdu(off=1000000) + RUN,
+    "jump": RUN + b"".join(pdu(off=3000000) for _ in range(20)),
+    "unplaced": RUN + pdu(sequence=100, off=500000000) + RUN,
+    "early": pdu(off=500000000) + RUN,
+    "restart": RUN + pdu(TV | MR, sequence=77, step=5000) + RUN.replace(b"\x01\x01\x00", b"\x03\x01\x00"),
+    "uncertain": RUN + pdu(TV | TU) * 5 + RUN,
+    "unstamped": RUN + pdu(0) * 5 + RUN,
+    "other-talker": RUN + pdu(TV | TALKER) + RUN,
+    "other-format": RUN + pdu(TV | FORMAT) + RUN,
+    "refused": RUN + pdu(TV | CORRUPT, off=0xFF00) + RUN,
+    "clock-step": RUN + pdu(STEP, off=1500000000) + RUN,
+    "many-holes": RUN + b"".join(pdu(sequence=2, step=25, off=40000000) for _ in range(100)),
+}
+
+folder = pathlib.Path(sys.argv[1]) / "listener"
+for name, script in SCRIPTS.items():
+    (folder / name).write_bytes(script)
+folder = pathlib.Path(sys.argv[1]) / "packet"
+for name, bytes_of in PDUS.items():
+    (folder / name).write_bytes(ETH + AVTP + bytes_of)
 (folder / "eth-short").write_bytes(ETH + b"\x22")
 (folder / "eth-tag-short").write_bytes(ETH + TAG + b"\x22")
 (folder / "eth-other").write_bytes(ETH + b"\x08\x00" + bytes(46))

@@ -1,7 +1,8 @@
 /*
- * One behaviour of the device each: what ALSA promises a program, checked through ALSA alone. Nothing
- * here depends on how fast the machine is: waits are bounded from above by far, and where the device
- * may have been too slow (an xrun) the promise is that this is a state that can be recovered.
+ * One behaviour of the device each: what ALSA promises a program, checked through ALSA alone.
+ * Nothing here depends on how fast the machine is: waits are bounded from above by far, and where
+ * the device may have been too slow (an xrun) the promise is that this is a state that can be
+ * recovered.
  */
 #include "alsa_client.h"
 
@@ -135,13 +136,15 @@ static void behave_drain_nonblock(struct client *client)
     fill(client);
     while ((error = snd_pcm_drain(client->pcm)) == -EAGAIN) {
         expect(client_poll(client) & POLLOUT, "poll while draining", 0);
-        expect(++polls < 1000, "drain spins", polls);
+        polls++;
+        expect(polls < 1000, "drain spins", polls);
     }
     CLIENT_OK(error);
     expect_state(client, SND_PCM_STATE_SETUP);
 }
 
-/* While nothing is written the delay only falls, and it reaches beyond the buffer by the transit. */
+/* While nothing is written the delay only falls, and it reaches beyond the buffer by the transit.
+ */
 static void behave_delay(struct client *client)
 {
     snd_pcm_sframes_t last;
@@ -303,6 +306,15 @@ static void expect_nothing_left(const char *what, int fds, int threads)
     expect(entries("/proc/self/task") == threads, what, entries("/proc/self/task") - threads);
 }
 
+static void run(struct client *client)
+{
+    if (client->stream == SND_PCM_STREAM_CAPTURE) {
+        CLIENT_OK(snd_pcm_start(client->pcm));
+    } else {
+        fill(client);
+    }
+}
+
 static void behave_reopen(struct client *client)
 {
     int fds;
@@ -313,9 +325,7 @@ static void behave_reopen(struct client *client)
     for (int i = 0; i < 30; i++) {
         client_open(client);
         if (i % 3 == 1) {
-            fill(client);
-        } else if (i % 3 == 2) {
-            CLIENT_OK(client_write(client, 0, 100));
+            run(client);
         }
         client_close(client);
     }
@@ -356,8 +366,8 @@ static void behave_refit(struct client *client)
         client->memory = NULL;
         CLIENT_OK(snd_pcm_drop(client->pcm));
         CLIENT_OK(snd_pcm_hw_free(client->pcm));
-        CLIENT_OK(snd_pcm_set_params(client->pcm, client->format, client->access,
-                                     client->channels, i % 2 ? 48000 : 96000, 0, 200000));
+        CLIENT_OK(snd_pcm_set_params(client->pcm, client->format, client->access, client->channels,
+                                     i % 2 ? 48000 : 96000, 0, 200000));
         CLIENT_OK(snd_pcm_get_params(client->pcm, &client->buffer, &client->period));
         client->memory = calloc(client->period, (size_t)client->channels * client->sample_bytes);
     }

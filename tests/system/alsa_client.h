@@ -1,6 +1,6 @@
 /*
- * What the ALSA test client's parts share: a PCM opened with given parameters, and a pattern in which
- * every frame says which one it is.
+ * What the ALSA test client's parts share: a PCM opened with given parameters, and a pattern in
+ * which every frame says which one it is.
  */
 #ifndef TT_TESTS_ALSA_CLIENT_H
 #define TT_TESTS_ALSA_CLIENT_H

@@ -1,7 +1,7 @@
 /*
- * LD_PRELOAD: the kernel's TAI offset as TACTUS_SHIM_TAI_S says. CLOCK_TAI is CLOCK_REALTIME plus that
- * many seconds, and adjtimex and its relatives name the same offset, so a program sees a consistent
- * machine. Everything else is the real one.
+ * LD_PRELOAD: the kernel's TAI offset as TACTUS_SHIM_TAI_S says. CLOCK_TAI is CLOCK_REALTIME plus
+ * that many seconds, and adjtimex and its relatives name the same offset, so a program sees a
+ * consistent machine. Everything else is the real one.
  */
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -25,6 +25,8 @@ static void *real(const char *name)
     }
     return function;
 }
+
+#pragma GCC visibility push(default)
 
 int clock_gettime(clockid_t clock, struct timespec *ret_time)
 {
@@ -70,3 +72,5 @@ int clock_adjtime(clockid_t clock, struct timex *timex)
     }
     return result;
 }
+
+#pragma GCC visibility pop

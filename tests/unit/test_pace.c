@@ -38,7 +38,7 @@ struct pace_case {
     const char *what;
     struct tt_qdisc qdiscs[6];
     int priority;
-    enum tt_pace pace;
+    enum tt_pace_verdict pace;
     int64_t delta_ns;
     int etf; /* index of the one named; -1: none */
 };
@@ -195,7 +195,7 @@ static void test_texts(void **state)
 {
     (void)state;
     for (int i = 0; i < TT_PACES; i++) {
-        assert_non_null(tt_pace_text((enum tt_pace)i));
+        assert_non_null(tt_pace_text((enum tt_pace_verdict)i));
     }
 }
 

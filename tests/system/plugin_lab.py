@@ -1,0 +1,113 @@
+"""A place to try the ALSA plugin: a network namespace of its own with a veth pair, and configurations.
+
+The scripts that use it are called with: the build tree's ALSA configuration, the client, the clock shim.
+Without root they run in a user namespace; where neither is possible they exit 77 and say why.
+"""
+
+import atexit
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+TALKER, LISTENER = "tt-a", "tt-b"
+INSIDE = "TACTUS_LAB"
+TIMEOUT_S = 60
+
+
+def skip(why):
+    print(f"skipped: {why}")
+    sys.exit(77)
+
+
+def enter():
+    """Runs this script again inside a namespace; returns there, with the veth pair up."""
+    if os.environ.get(INSIDE) is None:
+        unshare = ["unshare", "--net"] if os.geteuid() == 0 else ["unshare", "--user", "--map-root-user", "--net"]
+        if shutil.which("unshare") is None or subprocess.run(unshare + ["true"], capture_output=True).returncode != 0:
+            skip("a network namespace cannot be made here (no root, and user namespaces are refused)")
+        environment = dict(os.environ, **{INSIDE: "1"})
+        os.execvpe("unshare", unshare + [sys.executable] + sys.argv, environment)
+    for command in (
+        f"ip link add {TALKER} type veth peer name {LISTENER}",
+        f"ip link set {TALKER} up",
+        f"ip link set {LISTENER} up",
+    ):
+        if subprocess.run(command.split(), capture_output=True).returncode != 0:
+            skip(f"no veth pair: `{command}` was refused")
+
+
+def need(*programs):
+    for program in programs:
+        if shutil.which(program) is None:
+            skip(f"{program} is not installed (alsa-utils)")
+
+
+class Lab:
+    def __init__(self):
+        enter()
+        self.plugin_conf, self.client, self.shim = sys.argv[1:4]
+        folder = tempfile.TemporaryDirectory()
+        atexit.register(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.failures = 0
+        self.checks = 0
+
+    def device(self, name, role="play", drop=(), type="tactus", **keys):
+        """The text of a PCM definition, as it should be but for what is given. `drop` leaves keys out."""
+        values = {
+            "ifname": TALKER if role == "play" else LISTENER,
+            "addr": "91:E0:F0:00:FE:01",
+            "streamid": "02:00:00:00:00:01:0001",
+            "mtt": "900ms",
+        }
+        values.update(keys)
+        body = "".join(f'    {k} "{v}"\n' for k, v in values.items() if k not in drop)
+        return f"pcm.{name} {{\n    type {type}\n{body}}}\n"
+
+    def environment(self, text, **more):
+        """With a configuration file of its own: nothing of the user's is read into it."""
+        number = len(list(self.folder.glob("*.conf")))
+        path = self.folder / f"{number}.conf"
+        path.write_text(text)
+        return dict(
+            os.environ,
+            ALSA_CONFIG_PATH=f"/usr/share/alsa/alsa.conf:{self.plugin_conf}:{path}",
+            HOME=str(self.folder),
+            LC_ALL="C",
+            **more,
+        )
+
+    def start(self, command, environment):
+        return subprocess.Popen(
+            command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+
+    def run(self, command, environment):
+        """(exit code, standard output, standard error); a program that hangs is killed and fails. How long it
+        took is in `seconds`."""
+        before = time.monotonic()
+        try:
+            done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=TIMEOUT_S)
+        except subprocess.TimeoutExpired as expired:
+            return -1, "", f"{command} hung: {expired.stderr}"
+        self.seconds = time.monotonic() - before
+        return done.returncode, done.stdout, done.stderr
+
+    def check(self, condition, what):
+        self.checks += 1
+        if not condition:
+            self.failures += 1
+            print(f"FAILED: {what}")
+        return condition
+
+    def report(self, name):
+        return json.loads((self.folder / name).read_text())
+
+    def end(self):
+        print(f"{self.checks - self.failures} of {self.checks} checks passed")
+        sys.exit(1 if self.failures or not self.checks else 0)
