@@ -157,7 +157,7 @@ choose_source() {
         origin="music made for this"
     else
         [ -r "$given" ] || die 2 "cannot read $given: give a WAV file"
-        origin=$given
+        origin=${2:-$given}
     fi
     "$demo_audio" prepare "$given" "$scratch/source.wav" >"$scratch/source.txt" || exit $?
     while IFS= read -r line; do
@@ -291,7 +291,7 @@ main() {
     mkdir -p "$out"
     if [ $# = 1 ] && [ -r "$1" ] && [ "$(dirname "$(readlink -f "$1")")" = "$(readlink -f "$out")" ]; then
         cp "$1" "$scratch/given.wav" # what an earlier run left, which this one clears away
-        set -- "$scratch/given.wav"
+        set -- "$scratch/given.wav" "$1"
     fi
     rm -f "$out"/{source,recording,extracted}.wav "$out"/capture.pcap "$out"/{figures,talker,listener}.json
     choose_source "$@"
