@@ -167,16 +167,16 @@ choose_source() {
             ;;
         esac
     done <"$scratch/source.txt"
-    if [ "$file" = "$scratch/source.wav" ]; then
-        mv "$scratch/source.wav" "$out/source.wav"
-    elif [ "$(readlink -f "$file")" != "$(readlink -f "$out/source.wav")" ]; then
-        cp "$file" "$out/source.wav"
-    fi
     [ -z "${DEMO_LARGEST_PDU:-}" ] || frames_per_pdu=$frames_per_pdu_max
     seconds=$(((frames + rate - 1) / rate + margin_s))
     [ $((seconds * rate * channels * $(sample_bytes))) -lt $arecord_bytes ] ||
         die 2 "$origin is too long: arecord begins another file after 2 GiB; give" \
             "$((arecord_bytes / (rate * channels * $(sample_bytes)) - margin_s)) s of it at most"
+    if [ "$file" = "$scratch/source.wav" ]; then
+        mv "$scratch/source.wav" "$out/source.wav"
+    elif [ "$(readlink -f "$file")" != "$(readlink -f "$out/source.wav")" ]; then
+        cp "$file" "$out/source.wav"
+    fi
 }
 
 print_picture() {
