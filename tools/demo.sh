@@ -18,6 +18,7 @@ offset_ms=100 # presentation offset: the two below, added
 uncertainty_ms=2
 transit_ms=98
 margin_s=3 # recorded beyond the file's length
+arecord_bytes=2147483648 # where it begins another file
 setup_s=20 # for anything that has to come up
 
 pids=()
@@ -140,6 +141,14 @@ write_configuration() {
     export HOME=$scratch # without the .asoundrc that is merged last
 }
 
+sample_bytes() {
+    case $format in
+    S16_*) echo 2 ;;
+    S24_3*) echo 3 ;;
+    *) echo 4 ;;
+    esac
+}
+
 choose_source() {
     local given=${1:-} line
     if [ -z "$given" ]; then
@@ -148,7 +157,7 @@ choose_source() {
         origin="music made for this"
     else
         [ -r "$given" ] || die 2 "cannot read $given: give a WAV file"
-        origin=$given
+        origin=${2:-$given}
     fi
     "$demo_audio" prepare "$given" "$scratch/source.wav" >"$scratch/source.txt" || exit $?
     while IFS= read -r line; do
@@ -158,13 +167,16 @@ choose_source() {
             ;;
         esac
     done <"$scratch/source.txt"
+    [ -z "${DEMO_LARGEST_PDU:-}" ] || frames_per_pdu=$frames_per_pdu_max
+    seconds=$(((frames + rate - 1) / rate + margin_s))
+    [ $((seconds * rate * channels * $(sample_bytes))) -lt $arecord_bytes ] ||
+        die 2 "$origin is too long: arecord begins another file after 2 GiB; give" \
+            "$((arecord_bytes / (rate * channels * $(sample_bytes)) - margin_s)) s of it at most"
     if [ "$file" = "$scratch/source.wav" ]; then
         mv "$scratch/source.wav" "$out/source.wav"
     elif [ "$(readlink -f "$file")" != "$(readlink -f "$out/source.wav")" ]; then
         cp "$file" "$out/source.wav"
     fi
-    [ -z "${DEMO_LARGEST_PDU:-}" ] || frames_per_pdu=$frames_per_pdu_max
-    seconds=$(((frames + rate - 1) / rate + margin_s))
 }
 
 print_picture() {
@@ -277,6 +289,10 @@ main() {
     [ $# -le 1 ] || die 2 "usage: ./dev demo [FILE]"
     scratch=$(mktemp -d)
     mkdir -p "$out"
+    if [ $# = 1 ] && [ -r "$1" ] && [ "$(dirname "$(readlink -f "$1")")" = "$(readlink -f "$out")" ]; then
+        cp "$1" "$scratch/given.wav" # what an earlier run left, which this one clears away
+        set -- "$scratch/given.wav" "$1"
+    fi
     rm -f "$out"/{source,recording,extracted}.wav "$out"/capture.pcap "$out"/{figures,talker,listener}.json
     choose_source "$@"
     write_configuration
