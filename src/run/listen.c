@@ -249,7 +249,8 @@ int tt_listen_start(struct tt_listen *listen, bool thread)
     publish(listen);
     atomic_store(&listen->device.state, TT_DEVICE_RUNNING);
     if (thread) {
-        error = tt_engine_thread_start(&listen->thread, listen->clock, step_of_engine, listen);
+        error =
+            tt_engine_thread_start(&listen->thread, listen->clock, step_of_engine, NULL, listen);
         if (error < 0) {
             atomic_store(&listen->device.state, TT_DEVICE_STOPPED);
         } else if (!listen->thread.thread.realtime) {
