@@ -13,6 +13,7 @@ FORMATS = "S16_LE S16_BE S24_3LE S24_3BE S24_LE S24_BE S32_LE S32_BE FLOAT_LE FL
 FRAMES = 24000
 
 lab = Lab()
+exact = []
 
 
 def accounted(play, record):
@@ -40,6 +41,7 @@ def cross(what, play_options, record_options, **keys):
     seen, played = json.loads(seen), json.loads(played)
     play, record = lab.report("play.json"), lab.report("record.json")
     lab.check(played["frames"] == FRAMES, f"{what}: played {played}")
+    exact.append(seen["frames"] == FRAMES)
     lab.check(seen["foreign"] == 0, f"{what}: frames that were never sent: {seen}")
     lab.check(seen["missing"] <= accounted(play, record), f"{what}: missing without a reason: {seen}")
     lab.check(play["counters"]["frames_sent"] + FRAMES * play["counters"]["xruns"]
@@ -61,4 +63,5 @@ cross("192 kHz, the largest PDU", fast, fast, frames_per_pdu="46", format="INT32
 cross("44.1 kHz", ["rate=44100"], ["rate=44100"])
 cross("odd PDUs and periods", ["period=777", "buffer=7000"], ["period=501"], frames_per_pdu="7")
 cross("sparse, tagged", [], [], sparse="yes", vlan_id="2")
+print(f"{sum(exact)} of {len(exact)} crossings without a missing frame")
 lab.end()
