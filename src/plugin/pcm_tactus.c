@@ -282,20 +282,13 @@ static void report(struct tactus *tactus)
     }
 }
 
-static bool same_shape(const struct tt_plugin_engine *a, const struct tt_plugin_engine *b)
-{
-    return a->device && a->config.format == b->config.format &&
-           a->config.rate_hz == b->config.rate_hz && a->config.channels == b->config.channels &&
-           a->buffer_frames == b->buffer_frames && a->period_frames == b->period_frames;
-}
-
 /* The engine stays where programs set the same parameters again (aplay with many files), and so do
  * its counters. */
 static int make_engine(struct tactus *tactus, const struct tt_plugin_engine *shape)
 {
     int error;
 
-    if (same_shape(&tactus->engine, shape)) {
+    if (tt_plugin_engine_is(&tactus->engine, shape)) {
         return 0;
     }
     if (tactus->engine.started) {

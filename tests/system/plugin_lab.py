@@ -51,6 +51,7 @@ class Lab:
     def __init__(self):
         enter()
         self.plugin_conf, self.client, self.shim = sys.argv[1:4]
+        self.plugin = pathlib.Path(self.plugin_conf).parent / "libasound_module_pcm_tactus.so"
         folder = tempfile.TemporaryDirectory()
         atexit.register(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
@@ -71,8 +72,7 @@ class Lab:
 
     def preload(self):
         """A plugin built with AddressSanitizer needs its library in a program that was not."""
-        plugin = pathlib.Path(self.plugin_conf).parent / "libasound_module_pcm_tactus.so"
-        needed = subprocess.run(["ldd", str(plugin)], capture_output=True, text=True).stdout.split()
+        needed = subprocess.run(["ldd", str(self.plugin)], capture_output=True, text=True).stdout.split()
         return [word for word in needed if word.startswith("/") and "libasan" in word]
 
     def environment(self, text, preload=(), **more):
