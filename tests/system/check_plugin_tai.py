@@ -13,11 +13,9 @@ TEST = ["speaker-test", "-D", "play", "-c", "2", "-t", "sine", "-l", "1"]
 for offset in (None, "0", "37"):
     for flags in ([], ["-p", "20000"]):
         what = f"offset {offset}, speaker-test {' '.join(flags)}"
-        more = {"LD_PRELOAD": lab.shim}
-        if offset is not None:
-            more["TACTUS_SHIM_TAI_S"] = offset
+        more = {} if offset is None else {"TACTUS_SHIM_TAI_S": offset}
         text = lab.device("play", report=str(lab.folder / "tai.json"))
-        code, _, errors = lab.run(TEST + flags, lab.environment(text, **more))
+        code, _, errors = lab.run(TEST + flags, lab.environment(text, preload=[lab.shim], **more))
         lab.check(code == 0, f"{what}: exit {code}: {errors}")
         counters = lab.report("tai.json")["counters"]
         pdus = counters["pdus_sent"] + counters["pdus_dropped"] + counters["pdus_refused"]
