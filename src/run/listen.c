@@ -17,7 +17,7 @@
 #define WAKE_MIN_NS        (250 * TT_NS_PER_US)
 #define WAKE_MAX_NS        (4 * TT_NS_PER_MS)
 #define HORIZON_DEFAULT_NS TT_NS_PER_S
-#define BATCHES_A_STEP     64 /* the socket's backlog after a long stall is taken in bounded steps */
+#define BATCHES_A_STEP     64 /* a backlog after a long stall is taken in bounded steps */
 #define PDU_RATE_MAX_HZ    20000
 
 struct tt_listen {
