@@ -20,7 +20,7 @@ static int64_t mono_now(struct tt_clock *clock)
  * would. */
 static void wait_until(struct tt_engine_thread *thread, int64_t next_ns)
 {
-    if (!thread->behind || !thread->behind(thread->engine)) {
+    if (!thread->behind || !thread->thread.realtime || !thread->behind(thread->engine)) {
         thread->clock->ops->sleep_until(thread->clock, next_ns);
         return;
     }
