@@ -170,6 +170,7 @@ static bool synchronise(struct tt_listener *listener, const struct tt_aaf *aaf,
     listener->ever_locked = true;
     listener->restarting = false;
     listener->unsure = false;
+    listener->pause_pdus = 0;
     listener->mr = aaf->mr;
     listener->sequence_end = frame;
     place(listener, aaf, frame, TT_EVENT_ABSENT, now_tai_ns);
@@ -222,31 +223,56 @@ static bool odd_stamps_agree(struct tt_listener *listener, const struct tt_aaf *
     return listener->odd_stamps >= TT_LISTENER_RESYNC_STAMPS;
 }
 
+/* A stamp tells where the PDUs belong that came after a long pause and had none. */
+static void settle(struct tt_listener *listener, int64_t ahead, int64_t now_tai_ns)
+{
+    if (listener->unsure && ahead != 0 && listener->unsure_frame < listener->sequence_end) {
+        tt_timeline_shift(&listener->timeline, listener->unsure_frame, ahead, now_tai_ns);
+        listener->sequence_end += ahead;
+    }
+    listener->unsure = false;
+}
+
+/* How many PDUs after the latest one a sequence number is, without a stamp: up to half its range
+ * back (reordered) or ahead; for the first one after a long pause the pause decides. */
+static int64_t pdus_ahead(struct tt_listener *listener, uint8_t sequence)
+{
+    uint8_t delta = (uint8_t)(sequence - listener->sequence);
+    int64_t ahead = delta >= SEQUENCE_RANGE / 2 ? delta - SEQUENCE_RANGE : delta;
+
+    if (listener->pause_pdus > 0) {
+        ahead =
+            delta + SEQUENCE_RANGE * tt_floor_div(listener->pause_pdus - delta + SEQUENCE_RANGE / 2,
+                                                  SEQUENCE_RANGE);
+        ahead = ahead > 0 ? ahead : ahead + SEQUENCE_RANGE;
+        listener->pause_pdus = 0;
+        listener->unsure_frame = listener->sequence_end + (ahead - 1) * listener->pdu_frames;
+    }
+    return ahead;
+}
+
 /* A PDU of the talker that is being followed. `stamp`: NULL where it has none. */
 static void follow(struct tt_listener *listener, const struct tt_aaf *aaf, const int64_t *stamp,
                    int64_t now_tai_ns)
 {
-    uint8_t delta = (uint8_t)(aaf->sequence - listener->sequence);
+    int64_t ahead = pdus_ahead(listener, aaf->sequence);
     int64_t range = SEQUENCE_RANGE * listener->pdu_frames;
-    int64_t frame = listener->sequence_end + ((int64_t)delta - 1) * listener->pdu_frames;
-    int64_t by_sequence = delta >= SEQUENCE_RANGE / 2 ? frame - range : frame;
+    int64_t by_sequence = listener->sequence_end + (ahead - 1) * listener->pdu_frames;
+    int64_t frame;
     int64_t error_ns;
     int64_t rough_ns;
 
     if (!stamp) {
-        if (listener->unsure) {
-            listener->counters.pdus_unplaced++;
-        } else {
-            place(listener, aaf, by_sequence, TT_EVENT_LOST, now_tai_ns);
-        }
+        place(listener, aaf, by_sequence, TT_EVENT_LOST, now_tai_ns);
         return;
     }
     /* Of all positions that the eight bits allow, the one nearest to the stamp. */
-    frame += range * tt_floor_div(nearest_frame(listener, *stamp) - frame + range / 2, range);
+    frame = by_sequence +
+            range * tt_floor_div(nearest_frame(listener, *stamp) - by_sequence + range / 2, range);
     error_ns = *stamp - tt_media_clock_time(&listener->clock, frame);
     if (llabs(error_ns) <= listener->config.ptime_tolerance_ns) {
         listener->odd_stamps = 0;
-        listener->unsure = false;
+        settle(listener, frame - by_sequence, now_tai_ns);
         tt_media_clock_follow(&listener->clock, frame, *stamp);
         place(listener, aaf, frame, TT_EVENT_LOST, now_tai_ns);
         return;
@@ -257,10 +283,22 @@ static void follow(struct tt_listener *listener, const struct tt_aaf *aaf, const
         return;
     }
     rough_ns = tt_frames_to_ns(ROUGH_PDUS * listener->pdu_frames, aaf->rate_hz);
-    if (delta == 1 || (frame == by_sequence && llabs(error_ns) <= rough_ns)) {
+    if (ahead == 1 || (frame == by_sequence && llabs(error_ns) <= rough_ns)) {
         place(listener, aaf, by_sequence, TT_EVENT_LOST, now_tai_ns);
     } else {
         listener->counters.pdus_unplaced++;
+    }
+}
+
+/* After a long pause more may be missing than eight bits can tell. */
+static void note_pause(struct tt_listener *listener, int64_t arrival_tai_ns)
+{
+    int64_t pause_ns = arrival_tai_ns - listener->last_arrival_tai_ns;
+    int64_t interval_ns = tt_frames_to_ns(listener->pdu_frames, listener->config.rate_hz);
+
+    if (listener->locked && pause_ns > SEQUENCE_RANGE / 4 * interval_ns) {
+        listener->unsure = true;
+        listener->pause_pdus = pause_ns / interval_ns;
     }
 }
 
@@ -302,10 +340,7 @@ void tt_listener_receive(struct tt_listener *listener, const uint8_t *pdu, size_
         return;
     }
     counters->pdus++;
-    if (arrival_tai_ns - listener->last_arrival_tai_ns >
-        tt_frames_to_ns(SEQUENCE_RANGE / 2 * listener->pdu_frames, aaf.rate_hz)) {
-        listener->unsure = true; /* more may be missing than eight bits can tell */
-    }
+    note_pause(listener, arrival_tai_ns);
     listener->last_arrival_tai_ns = arrival_tai_ns;
     stamp_ns = tt_widen32(aaf.timestamp, arrival_tai_ns - listener->stamp_offset_ns) +
                listener->stamp_offset_ns;

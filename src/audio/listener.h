@@ -67,10 +67,12 @@ struct tt_listener {
 
     bool locked;     /* a talker is being followed */
     bool restarting; /* mr toggled: the next stamp places the stream anew */
-    bool unsure;     /* after a long pause only a stamp tells how much is missing */
+    bool unsure;     /* after a long pause only a stamp tells how much is missing: */
     bool ever_locked;
     bool mr;
-    uint8_t src[6]; /* the talker's address */
+    int64_t pause_pdus;   /* the pause, until the first PDU behind it is placed … */
+    int64_t unsure_frame; /* … here, by arrival and sequence alone */
+    uint8_t src[6];       /* the talker's address */
     int64_t last_arrival_tai_ns;
     uint8_t sequence;     /* of the latest PDU in sequence order … */
     int64_t sequence_end; /* … and the position behind it */

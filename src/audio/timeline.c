@@ -230,3 +230,46 @@ enum tt_placed tt_timeline_place(struct tt_timeline *timeline, int64_t frame, in
     }
     return repaired > 0 ? TT_PLACED_REORDERED : TT_PLACED;
 }
+
+static void copy_frames(struct tt_timeline *timeline, int64_t frame, int64_t end, int64_t shift,
+                        int64_t now_tai_ns)
+{
+    while (frame < end) {
+        int64_t frames;
+        const uint8_t *payload = tt_timeline_frames(timeline, frame, end, &frames);
+
+        tt_timeline_place(timeline, frame + shift, frames, payload, TT_EVENT_LOST, now_tai_ns);
+        frame += frames;
+    }
+}
+
+void tt_timeline_shift(struct tt_timeline *timeline, int64_t frame, int64_t shift,
+                       int64_t now_tai_ns)
+{
+    struct tt_hole *holes = timeline->memory.holes;
+    int64_t start = max64(frame, timeline->device);
+    int64_t end = timeline->filled;
+    size_t i = 0;
+
+    while (i < timeline->hole_count && holes[i].end <= start) {
+        i++;
+    }
+    for (int64_t from = start; from < end;) {
+        if (i < timeline->hole_count && holes[i].frame < end) {
+            struct tt_hole hole = holes[i];
+
+            copy_frames(timeline, from, hole.frame, shift, now_tai_ns);
+            remove_hole(timeline, i);
+            from = hole.end;
+        } else {
+            copy_frames(timeline, from, end, shift, now_tai_ns);
+            from = end;
+        }
+    }
+    if (shift < 0) {
+        tt_timeline_truncate(timeline, end + shift);
+    } else if (start < end) {
+        write_frames(timeline, start, end, NULL);
+        insert_hole(timeline, i, (struct tt_hole){start, end, TT_EVENT_LOST}, now_tai_ns);
+    }
+}

@@ -68,6 +68,12 @@ TT_RT enum tt_placed tt_timeline_place(struct tt_timeline *timeline, int64_t fra
 /* Forgets what was placed from `frame` on and not presented yet. */
 TT_RT void tt_timeline_truncate(struct tt_timeline *timeline, int64_t frame);
 
+/* What was placed from `frame` on and is not presented yet belongs `shift` frames later, or
+ * (negative) earlier, by at least its length. The place that it leaves becomes a hole of
+ * TT_EVENT_LOST, or the end. */
+TT_RT void tt_timeline_shift(struct tt_timeline *timeline, int64_t frame, int64_t shift,
+                             int64_t now_tai_ns);
+
 /* Books the silence between `filled` and the device as `kind`. */
 TT_RT void tt_timeline_close(struct tt_timeline *timeline, enum tt_event_kind kind,
                              int64_t now_tai_ns);

@@ -260,14 +260,15 @@ static void long_losses(void **state)
 
     (void)state;
     for (size_t i = 0; i < TT_COUNT_OF(counts); i++) {
-        for (int variant = 0; variant < 4; variant++) {
+        for (int variant = 0; variant < 16; variant++) {
             struct sim_case c = sim_default(100 + i);
             struct sim_result r;
 
-            c.rate_hz = variant < 2 ? 48000 : 44100;
+            c.sparse = variant >= 4;
+            c.rate_hz = variant % 4 < 2 ? 48000 : 44100;
             c.mtt_ns = variant % 2 == 0 ? 2 * TT_NS_PER_MS : 50 * TT_NS_PER_MS;
             c.fate = lose_a_run;
-            lost_first = 1000;
+            lost_first = 1000 + variant / 4 * 3; /* with and without a stamp */
             lost_count = counts[i];
             sim_run(&c, &r);
             check_faults(&c, &r);

@@ -337,30 +337,66 @@ static void nothing_stamped_is_never_placed(void **state)
     assert_false(b->listener.locked);
 }
 
-/* Sparse, and 256 PDUs lost: what follows is placed again from the next stamp on. */
-static void sparse_and_256_lost(void **state)
+/* Sparse, and 256 PDUs lost or the like: what follows has no stamp at first, and is put in its
+ * place by the next one. A talker that was only late is not taken for one that lost 256. */
+static void sparse_and_long_losses(void **state)
+{
+    static const int losses[] = {1, 100, 127, 128, 200, 255, 256, 257, 260, 511, 512, 519, 1000};
+
+    (void)state;
+    for (size_t l = 0; l < TT_COUNT_OF(losses) * 2; l++) {
+        struct bench *b;
+        int64_t first;
+        int lost = losses[l / 2];
+        bool another = l % 2 == 1; /* one more is lost before the next stamp */
+
+        setup((void **)&b);
+        first = position_of(b, b->arrival_ns);
+        b->sequence = 0;
+        b->sp = true;
+        for (int i = 0; i < 1300; i++) {
+            b->tv = b->sequence % 8 == 0;
+            if ((i >= 100 && i < 100 + lost) || (another && i == 101 + lost)) {
+                miss(b, 1);
+            } else {
+                send(b, 1);
+            }
+        }
+        for (int64_t p = 0; p < 1300 * PDU; p++) {
+            int64_t i = p / PDU;
+            bool missing = (i >= 100 && i < 100 + lost) || (another && i == 101 + lost);
+
+            assert_int_equal(number_at(b, first + p), missing ? 0 : i + 1);
+        }
+        tt_listener_stop(&b->listener, b->arrival_ns + TRANSIT);
+        assert_int_equal(tt_listener_counters(&b->listener).frames_lost, (lost + another) * PDU);
+        assert_int_equal(b->listener.counters.pdus_unplaced, 0);
+        assert_int_equal(b->listener.counters.resyncs, 0);
+        free(b);
+    }
+}
+
+static void sparse_and_a_late_talker(void **state)
 {
     struct bench *b = *state;
-    int64_t first = position_of(b, b->arrival_ns);
+    int64_t first;
 
     b->sequence = 0;
     b->sp = true;
+    b->stamp_offset_ns = 100 * TT_NS_PER_MS;
+    first = position_of(b, b->arrival_ns);
     for (int i = 0; i < 600; i++) {
         b->tv = b->sequence % 8 == 0;
-        if (i < 100 || i >= 100 + 256) {
-            send(b, 1);
-        } else {
-            miss(b, 1);
+        if (i == 101) {
+            b->arrival_ns += 50 * TT_NS_PER_MS; /* a stall; stamps do not know of it */
+            b->stamp_offset_ns -= 50 * TT_NS_PER_MS;
         }
+        send(b, 1);
     }
-    /* 356 is the first after the gap, 360 the first of them with a stamp. */
     for (int64_t p = 0; p < 600 * PDU; p++) {
-        int64_t pdu = p / PDU;
-
-        assert_int_equal(number_at(b, first + p), pdu < 100 || pdu >= 360 ? pdu + 1 : 0);
+        assert_int_equal(number_at(b, first + p), 1 + p / PDU);
     }
-    assert_int_equal(b->listener.counters.pdus_unplaced, 4);
-    assert_int_equal(b->listener.counters.resyncs, 0);
+    assert_int_equal(tt_listener_counters(&b->listener).frames_lost, 0);
 }
 
 static void the_media_rate_is_followed(void **state)
@@ -480,7 +516,8 @@ int main(void)
         TEST(another_format_for_a_while),
         TEST(a_timestamp_that_is_uncertain_places_nothing_anew),
         TEST(nothing_stamped_is_never_placed),
-        TEST(sparse_and_256_lost),
+        TEST(sparse_and_long_losses),
+        TEST(sparse_and_a_late_talker),
         TEST(the_media_rate_is_followed),
         TEST(playout_latency_repairs_what_comes_late),
         TEST(what_was_due_before_the_start_is_no_loss),

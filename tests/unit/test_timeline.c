@@ -166,12 +166,51 @@ static void placing_anew(void **state)
                      TT_PLACED_LATE);
 }
 
+/* Moves what stands at the end, with a hole in it, there and back. */
+static void shifting(void **state)
+{
+    uint8_t ring[RING];
+    struct tt_hole holes[RING];
+    struct tt_timeline timeline;
+    uint8_t payload[20];
+    int64_t run;
+
+    (void)state;
+    memset(payload, 5, sizeof payload);
+    assert_int_equal(tt_timeline_init(&timeline,
+                                      &(struct tt_timeline_memory){ring, RING, holes, RING}, 1,
+                                      BUFFER, NULL),
+                     0);
+    tt_timeline_start(&timeline, 380); /* the ring wraps in what follows */
+    tt_timeline_place(&timeline, 380, 10, payload, TT_EVENT_LOST, 0);
+    memset(payload, 8, sizeof payload);
+    tt_timeline_place(&timeline, 390, 20, payload, TT_EVENT_LOST, 0);
+    tt_timeline_place(&timeline, 415, 5, payload, TT_EVENT_LOST, 0);
+    tt_timeline_shift(&timeline, 390, 100, 0);
+    assert_int_equal(timeline.filled, 520);
+    for (int64_t f = 380; f < 520; f++) {
+        unsigned expected = f < 390 ? 5 : f < 490 || (f >= 510 && f < 515) ? 0 : 8;
+
+        assert_int_equal(*tt_timeline_frames(&timeline, f, 520, &run), expected);
+    }
+    tt_timeline_shift(&timeline, 490, -100, 0);
+    assert_int_equal(timeline.filled, 420);
+    for (int64_t f = 380; f < 420; f++) {
+        assert_int_equal(*tt_timeline_frames(&timeline, f, 420, &run), f < 390               ? 5
+                                                                       : f >= 410 && f < 415 ? 0
+                                                                                             : 8);
+    }
+    tt_timeline_advance(&timeline, 420, 0);
+    assert_int_equal(timeline.silent[TT_EVENT_LOST], 5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(too_small),
         cmocka_unit_test(random_runs),
         cmocka_unit_test(placing_anew),
+        cmocka_unit_test(shifting),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
