@@ -33,7 +33,8 @@ int tt_cmd_watch(int argc, char **argv);
 /* "tactus watch: …" and a newline to stderr. */
 void tt_cli_say(const char *command, const char *format, ...) TT_PRINTF(2, 3);
 
-/* "500ms", "10s", "2min", "1h": a number and its unit. 0 or -EINVAL. */
+/* "500ms", "10s", "2min", "1h": a number as in a stream's description, and always its unit. 0 or
+ * -EINVAL. */
 int tt_cli_duration_parse(const char *text, int64_t *ret_ns);
 
 /* SIGINT and SIGTERM are noted from now on instead of ending the process. */
