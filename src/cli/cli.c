@@ -8,6 +8,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "audio/config_value.h"
 
@@ -38,6 +40,31 @@ int tt_cli_duration_parse(const char *text, int64_t *ret_ns)
     }
     *ret_ns = ns;
     return 0;
+}
+
+static bool same_status(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+bool tt_cli_same_file(const char *a, const char *b)
+{
+    struct stat status[2];
+
+    return stat(a, &status[0]) == 0 && stat(b, &status[1]) == 0 &&
+           same_status(&status[0], &status[1]);
+}
+
+enum tt_exit tt_cli_check_not_stdout(const char *command, const char *path)
+{
+    struct stat status[2];
+
+    if (fstat(STDOUT_FILENO, &status[0]) == 0 && S_ISREG(status[0].st_mode) &&
+        stat(path, &status[1]) == 0 && same_status(&status[0], &status[1])) {
+        tt_cli_say(command, "standard output goes into %s too; give another file to write", path);
+        return TT_EXIT_USAGE;
+    }
+    return TT_EXIT_GOOD;
 }
 
 static void note_interrupt(int number)
