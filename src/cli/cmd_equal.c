@@ -13,6 +13,7 @@
 #include "cli/equal_show.h"
 #include "cli/explain.h"
 #include "cli/sound_file.h"
+#include "report/plural.h"
 
 #define COMMAND      "tactus equal"
 #define CHANNELS_MAX 1024 /* libsndfile's limit */
@@ -142,8 +143,9 @@ static int check_comparable(const struct equal *equal)
     const struct tt_sound_file *b = &equal->files[1];
 
     if (a->info.channels != b->info.channels) {
-        tt_cli_say(COMMAND, "%s has %d channels and %s has %d: they cannot be compared",
-                   equal->paths[0], a->info.channels, equal->paths[1], b->info.channels);
+        tt_cli_say(COMMAND, "%s has %d %s and %s has %d: they cannot be compared", equal->paths[0],
+                   a->info.channels, tt_plural((uint64_t)a->info.channels, "channel", "channels"),
+                   equal->paths[1], b->info.channels);
         return TT_EXIT_USAGE;
     }
     if (a->info.samplerate > 0 && b->info.samplerate > 0 &&
@@ -175,8 +177,9 @@ static int read_one(struct equal *equal, int i)
     }
     equal->frames[i] = tt_sound_file_read(file, equal->patterns[i], file->info.frames);
     if (equal->frames[i] < file->info.frames) {
-        tt_cli_say(COMMAND, "%s breaks off after %" PRId64 " of %" PRId64 " frames",
-                   equal->paths[i], equal->frames[i], (int64_t)file->info.frames);
+        tt_cli_say(COMMAND, "%s breaks off after %" PRId64 " of %" PRId64 " %s", equal->paths[i],
+                   equal->frames[i], (int64_t)file->info.frames,
+                   tt_plural((uint64_t)file->info.frames, "frame", "frames"));
         return TT_EXIT_USAGE;
     }
     if (i == 0 && equal->frames[i] == 0) {

@@ -14,9 +14,10 @@
 #include "cli/cmd.h"
 #include "cli/extract.h"
 #include "report/json.h"
+#include "report/plural.h"
 
 #define COMMAND     "tactus extract"
-#define STREAMS_MAX 4096
+#define STREAMS_MAX 512       /* a histogram of 256 KB each */
 #define LARGE_BYTES (1 << 30) /* of a capture whose audio may not fit plain WAV */
 #define LINES_MAX   20        /* missing runs that are listed; JSON has them all */
 
@@ -130,10 +131,32 @@ static int each_packet(struct job *job, void (*take)(void *context, const struct
     return TT_EXIT_GOOD;
 }
 
-static void take_observe(void *context, const struct tt_packet *packet)
+struct look {
+    struct tt_observer observer;
+    bool any_stream;
+    uint64_t stream_id;
+};
+
+static bool has_stream_id(const struct tt_packet *packet, uint64_t stream_id)
 {
-    tt_observer_packet(context, packet->frame, packet->bytes, packet->wire_bytes,
-                       packet->arrival_utc_ns);
+    struct tt_eth eth;
+    struct tt_avtp avtp;
+
+    return tt_eth_parse(packet->frame, packet->bytes, &eth) == 0 &&
+           eth.ethertype == TT_ETHERTYPE_AVTP &&
+           tt_avtp_parse(packet->frame + eth.header_bytes, packet->bytes - eth.header_bytes,
+                         &avtp) == 0 &&
+           avtp.stream_id == stream_id;
+}
+
+static void take_look(void *context, const struct tt_packet *packet)
+{
+    struct look *look = context;
+
+    if (look->any_stream || has_stream_id(packet, look->stream_id)) {
+        tt_observer_packet(&look->observer, packet->frame, packet->bytes, packet->wire_bytes,
+                           packet->arrival_utc_ns);
+    }
 }
 
 static void take_extract(void *context, const struct tt_packet *packet)
@@ -160,11 +183,37 @@ static void list_streams(const struct tt_observer *observer)
         const struct tt_observed *o = observer->streams[i];
 
         if (o->known && o->avtp.subtype == TT_AVTP_SUBTYPE_AAF) {
-            fprintf(stderr, "  %s from %s: %s, %u Hz, %u channels, %" PRIu64 " PDUs\n",
+            fprintf(stderr, "  %s from %s: %s, %u Hz, %u %s, %" PRIu64 " %s\n",
                     tt_stream_id_format(o->avtp.stream_id, id), tt_mac_format(o->eth.src, src),
-                    tt_aaf_format_name(o->aaf.format), o->aaf.rate_hz, o->aaf.channels, o->pdus);
+                    tt_aaf_format_name(o->aaf.format), o->aaf.rate_hz, o->aaf.channels,
+                    tt_plural(o->aaf.channels, "channel", "channels"), o->pdus,
+                    tt_plural(o->pdus, "PDU", "PDUs"));
         }
     }
+    if (observer->beyond > 0) {
+        fprintf(stderr, "  and more: %" PRIu64 " %s of streams beyond the first %zu\n",
+                observer->beyond, tt_plural(observer->beyond, "packet is", "packets are"),
+                observer->capacity);
+    }
+}
+
+/* Anew, without the choice. */
+static int list_all(struct job *job)
+{
+    struct look look = {.any_stream = true};
+    int code;
+
+    if (tt_observer_init(&look.observer, STREAMS_MAX) != 0) {
+        tt_cli_say(COMMAND, "out of memory");
+        return TT_EXIT_ENVIRONMENT;
+    }
+    code = each_packet(job, take_look, &look);
+    if (code == TT_EXIT_GOOD) {
+        list_streams(&look.observer);
+        code = TT_EXIT_USAGE;
+    }
+    tt_observer_done(&look.observer);
+    return code;
 }
 
 static int choose_stream(struct job *job, const struct tt_observer *observer)
@@ -189,16 +238,16 @@ static int choose_stream(struct job *job, const struct tt_observer *observer)
     }
     if (!chosen && job->any_stream) {
         tt_cli_say(COMMAND,
-                   "%s holds no AAF audio stream (%" PRIu64 " packets read); `tactus watch` shows "
+                   "%s holds no AAF audio stream (%" PRIu64 " %s read); `tactus watch` shows "
                    "what is in it",
-                   job->capture_path, observer->packets);
+                   job->capture_path, observer->packets,
+                   tt_plural(observer->packets, "packet", "packets"));
         return TT_EXIT_USAGE;
     }
     if (!chosen) {
         tt_cli_say(COMMAND, "%s holds no AAF audio stream %s; it holds:", job->capture_path,
                    tt_stream_id_format(job->stream_id, id));
-        list_streams(observer);
-        return TT_EXIT_USAGE;
+        return list_all(job);
     }
     job->shape = chosen->aaf;
     return TT_EXIT_GOOD;
@@ -206,18 +255,18 @@ static int choose_stream(struct job *job, const struct tt_observer *observer)
 
 static int find_stream(struct job *job)
 {
-    struct tt_observer observer;
+    struct look look = {.any_stream = job->any_stream, .stream_id = job->stream_id};
     int code;
 
-    if (tt_observer_init(&observer, STREAMS_MAX) != 0) {
+    if (tt_observer_init(&look.observer, STREAMS_MAX) != 0) {
         tt_cli_say(COMMAND, "out of memory");
         return TT_EXIT_ENVIRONMENT;
     }
-    code = each_packet(job, take_observe, &observer);
+    code = each_packet(job, take_look, &look);
     if (code == TT_EXIT_GOOD) {
-        code = choose_stream(job, &observer);
+        code = choose_stream(job, &look.observer);
     }
-    tt_observer_done(&observer);
+    tt_observer_done(&look.observer);
     return code;
 }
 
@@ -269,6 +318,11 @@ static const char *scale_text(const struct tt_extract *extract)
     return extract->utc ? "UTC" : "TAI";
 }
 
+static const char *frames_word(int64_t frames)
+{
+    return tt_plural((uint64_t)frames, "frame", "frames");
+}
+
 static void print_result(const struct job *job, const struct tt_extract *extract)
 {
     const struct tt_listener_counters *counters = &extract->listener->counters;
@@ -276,33 +330,35 @@ static void print_result(const struct job *job, const struct tt_extract *extract
     int64_t missing = missing_frames(extract);
     struct tt_event event;
     char id[TT_STREAM_ID_TEXT];
-    int lines = 0;
+    int runs = 0;
 
-    printf("%s: %" PRId64 " frames (%.3f s) of %s, %s, %u Hz, %u channels\n", job->output_path,
-           frames, (double)frames / job->shape.rate_hz,
+    printf("%s: %" PRId64 " %s (%.3f s) of %s, %s, %u Hz, %u %s\n", job->output_path, frames,
+           frames_word(frames), (double)frames / job->shape.rate_hz,
            tt_stream_id_format(job->shape.stream_id, id), tt_aaf_format_name(job->shape.format),
-           job->shape.rate_hz, job->shape.channels);
+           job->shape.rate_hz, job->shape.channels,
+           tt_plural(job->shape.channels, "channel", "channels"));
     printf("Stamps are taken as %s (the capture's clock as UTC, TAI = UTC + 37 s).\n",
            scale_text(extract));
-    printf("%" PRIu64 " PDUs, %" PRIu64 " placed, %" PRIu64 " duplicate, %" PRIu64
-           " put back in order, %" PRIu64 " times placed anew.\n",
-           counters->pdus, counters->pdus_placed, counters->pdus_duplicate,
-           counters->pdus_reordered, counters->resyncs);
+    printf("%" PRIu64 " %s, %" PRIu64 " placed, %" PRIu64 " duplicate, %" PRIu64
+           " put back in order, %" PRIu64 " %s placed anew.\n",
+           counters->pdus, tt_plural(counters->pdus, "PDU", "PDUs"), counters->pdus_placed,
+           counters->pdus_duplicate, counters->pdus_reordered, counters->resyncs,
+           tt_plural(counters->resyncs, "time", "times"));
     if (counters->resyncs > 0) {
         puts("Where it was placed anew the frames do not continue: the talker restarted, or its "
              "stamps do not advance with its audio.");
     }
-    printf("%" PRId64 " frames are missing%s\n", missing,
-           missing > 0 ? "; they are silence:" : ".");
-    for (size_t i = 0; i < extract->log.n && lines < LINES_MAX; i++) {
-        if (tt_extract_missing(extract, i, &event)) {
-            printf("  frame %" PRId64 ": %" PRId64 " frames %s\n", event.frame, event.frames,
-                   tt_event_kind_name(event.kind));
-            lines++;
+    printf("%" PRId64 " %s missing%s\n", missing,
+           tt_plural((uint64_t)missing, "frame is", "frames are"),
+           missing > 0 ? ", silence in the output:" : ".");
+    for (size_t i = 0; i < extract->log.n; i++) {
+        if (tt_extract_missing(extract, i, &event) && ++runs <= LINES_MAX) {
+            printf("  frame %" PRId64 ": %" PRId64 " %s %s\n", event.frame, event.frames,
+                   frames_word(event.frames), tt_event_kind_name(event.kind));
         }
     }
-    if (lines == LINES_MAX || extract->log.unkept > 0) {
-        puts("  (not all are listed; --json lists the first 4096)");
+    if (runs > LINES_MAX || extract->log.unkept > 0) {
+        printf("  (not all are listed; --json lists the first %d)\n", TT_EXTRACT_EVENTS);
     }
 }
 
@@ -345,9 +401,10 @@ static int fail_nothing(const struct job *job, const struct tt_extract *extract)
 {
     if (extract->cut_pdus > 0) {
         tt_cli_say(COMMAND,
-                   "%s was captured with a snap length: %" PRIu64 " PDUs lack their audio; capture "
-                   "whole packets (tcpdump -s 0)",
-                   job->capture_path, extract->cut_pdus);
+                   "%s was captured with a snap length: %" PRIu64 " %s no audio; capture whole "
+                   "packets (tcpdump -s 0)",
+                   job->capture_path, extract->cut_pdus,
+                   tt_plural(extract->cut_pdus, "PDU has", "PDUs have"));
     } else if (extract->state == TT_EXTRACT_WAITING) {
         tt_cli_say(COMMAND, "no PDU of the stream has a valid presentation time: where its frames "
                             "belong cannot be told");

@@ -18,7 +18,7 @@
 #include "report/json.h"
 
 #define COMMAND          "tactus watch"
-#define STREAMS_MAX      4096
+#define STREAMS_MAX      512 /* a histogram of 256 KB each */
 #define SNAP_BYTES       128 /* every header that is read */
 #define SNAP_WRITE_BYTES 65535
 #define WAIT_MS          100 /* an interrupt is noticed at least so often */

@@ -14,6 +14,7 @@
 
 #include "cli/cmd.h"
 #include "report/json.h"
+#include "report/plural.h"
 
 #define TEXT_RANGES 12
 #define JSON_RANGES 1000
@@ -25,6 +26,21 @@ struct finding {
     int64_t explained[TT_EVENT_KINDS];
     int64_t shifts;
 };
+
+static const char *frames_word(int64_t frames)
+{
+    return tt_plural((uint64_t)frames, "frame", "frames");
+}
+
+static const char *places_word(int64_t places)
+{
+    return tt_plural((uint64_t)places, "place", "places");
+}
+
+static const char *are(int64_t n)
+{
+    return tt_plural((uint64_t)n, "is", "are");
+}
 
 static struct finding find_all(const struct tt_equal_view *view)
 {
@@ -94,8 +110,9 @@ static void print_range(const struct tt_equal_view *view, const struct tt_match_
     if (range->shift && range->source_frames == 0) {
         fprintf(out,
                 "  before source frame %" PRId64 ": %" PRId64
-                " frames more in the recording (from %" PRId64 ")",
-                range->source, range->recording_frames, range->recording);
+                " %s more in the recording (from %" PRId64 ")",
+                range->source, range->recording_frames, frames_word(range->recording_frames),
+                range->recording);
     } else if (range->recording_frames == 0) {
         fprintf(out, "  source frames %" PRId64 "-%" PRId64 " (%" PRId64 "): not in the recording",
                 range->source, source_last, range->source_frames);
@@ -125,26 +142,57 @@ static void print_ranges(const struct tt_equal_view *view, const struct finding 
         print_range(view, &range, out);
     }
     if (finding->ranges > TEXT_RANGES) {
-        fprintf(out, "  and %" PRId64 " ranges more (--json lists them)\n",
-                finding->ranges - TEXT_RANGES);
+        int64_t more = finding->ranges - TEXT_RANGES;
+
+        fprintf(out, "  and %" PRId64 " %s more (--json lists the first %d)\n", more,
+                places_word(more), JSON_RANGES);
     }
+}
+
+/* What an event says of the frames that it explains, and no more than that. */
+static const char *kind_text(int kind)
+{
+    switch (kind) {
+    case TT_EVENT_LATE:
+        return "packets came after their presentation time";
+    case TT_EVENT_LOST:
+        return "packets of the sequence did not arrive";
+    case TT_EVENT_DROPPED:
+        return "packets could not be sent in time any more, and were not";
+    case TT_EVENT_REFUSED:
+        return "the talker's interface did not take these packets";
+    default:
+        return "a program was too slow to write or to read, and its device stopped";
+    }
+}
+
+static bool is_named(const struct finding *finding, int kind)
+{
+    return finding->explained[kind] > 0 || (kind == TT_EVENT_XRUN && finding->shifts > 0);
 }
 
 static void print_explained(const struct finding *finding, FILE *out)
 {
     const char *comma = "";
 
-    fputs("every frame that differs lies where the reports say", out);
+    fputs("the reports account for every place:", out);
     for (int kind = 0; kind < TT_EVENT_KINDS; kind++) {
-        if (finding->explained[kind] > 0 || (kind == TT_EVENT_XRUN && finding->shifts > 0)) {
+        if (is_named(finding, kind)) {
             fprintf(out, "%s %s", comma, tt_event_kind_name((enum tt_event_kind)kind));
             if (finding->explained[kind] > 0) {
-                fprintf(out, " (%" PRId64 " frames)", finding->explained[kind]);
+                fprintf(out, " (%" PRId64 " %s)", finding->explained[kind],
+                        frames_word(finding->explained[kind]));
             }
             comma = ",";
         }
     }
-    fputs(": this machine was too late there, and nothing else happened\n", out);
+    fputc('\n', out);
+    for (int kind = 0; kind < TT_EVENT_KINDS; kind++) {
+        if (is_named(finding, kind)) {
+            fprintf(out, "  %s: %s\n", tt_event_kind_name((enum tt_event_kind)kind),
+                    kind_text(kind));
+        }
+    }
 }
 
 static void print_different(const struct tt_equal_view *view, const struct finding *finding,
@@ -154,10 +202,10 @@ static void print_different(const struct tt_equal_view *view, const struct findi
     int64_t frames = view->pair->source_frames;
 
     fprintf(out,
-            "not bit-exact: %" PRId64 " of %" PRId64 " frames are equal, %" PRId64
-            " are not, in %" PRId64 " %s\n",
-            equal, frames, frames - equal, finding->ranges,
-            finding->ranges == 1 ? "place" : "places");
+            "not bit-exact: %" PRId64 " of %" PRId64 " %s %s equal, %" PRId64 " %s not, in %" PRId64
+            " %s\n",
+            equal, frames, frames_word(frames), are(equal), frames - equal, are(frames - equal),
+            finding->ranges, places_word(finding->ranges));
     print_ranges(view, finding, out);
     if (view->reports->files == 0) {
         return;
@@ -166,13 +214,14 @@ static void print_different(const struct tt_equal_view *view, const struct findi
         print_explained(finding, out);
         return;
     }
-    fprintf(out,
-            "%" PRId64 " of %" PRId64 " places (%" PRId64
-            " frames) are not explained by the reports\n",
-            finding->ranges_unexplained, finding->ranges, finding->frames_unexplained);
+    fprintf(out, "%" PRId64 " of %" PRId64 " %s (%" PRId64 " %s) %s not explained by the reports\n",
+            finding->ranges_unexplained, finding->ranges, places_word(finding->ranges),
+            finding->frames_unexplained, frames_word(finding->frames_unexplained),
+            are(finding->ranges_unexplained));
     if (view->reports->unkept > 0) {
-        fprintf(out, "%" PRIu64 " events were not kept by the reports, which may be why\n",
-                view->reports->unkept);
+        fprintf(out, "%" PRIu64 " %s not kept by the reports, which may be why\n",
+                view->reports->unkept,
+                tt_plural(view->reports->unkept, "event was", "events were"));
     }
 }
 
@@ -180,8 +229,8 @@ static void print_text(const struct tt_equal_view *view, const struct finding *f
 {
     switch (view->match->verdict) {
     case TT_MATCH_EXACT:
-        fprintf(out, "bit-exact: %" PRId64 " of %" PRId64 " frames\n", view->match->equal_frames,
-                view->pair->source_frames);
+        fprintf(out, "bit-exact: %" PRId64 " of %" PRId64 " %s\n", view->match->equal_frames,
+                view->pair->source_frames, frames_word(view->pair->source_frames));
         return;
     case TT_MATCH_DIFFERENT:
         print_different(view, finding, out);
@@ -191,8 +240,8 @@ static void print_text(const struct tt_equal_view *view, const struct finding *f
                 view->source);
         return;
     case TT_MATCH_RECORDING_SILENT:
-        fprintf(out, "not bit-exact: %s is silent: 0 of %" PRId64 " frames can be found in it\n",
-                view->recording, view->pair->source_frames);
+        fprintf(out, "not bit-exact: %s is silent: 0 of %" PRId64 " %s can be found in it\n",
+                view->recording, view->pair->source_frames, frames_word(view->pair->source_frames));
         break;
     default:
         fprintf(out, "not bit-exact: no part of %s is in %s\n", view->source, view->recording);

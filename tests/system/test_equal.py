@@ -104,7 +104,7 @@ class Equal(unittest.TestCase):
             good = self.report("listener", (kind, LEAD + 2000, 60))
             self.assert_says(4, f"{kind} (60 frames)", self.source, recorded, *good)
         wide = self.report("listener", ("late", LEAD + 1900, 100), ("lost", LEAD + 2000, 200))
-        self.assert_says(4, "every frame that differs", self.source, recorded, *wide)
+        self.assert_says(4, "account for every place", self.source, recorded, *wide)
         for frame, frames in ((LEAD + 2001, 60), (LEAD + 1999, 60), (2000, 60), (LEAD + 2000, 59)):
             bad = self.report("listener", ("late", frame, frames))
             self.assert_says(1, "NOT EXPLAINED", self.source, recorded, *bad)
@@ -123,11 +123,42 @@ class Equal(unittest.TestCase):
         bad = self.report("talker", ("dropped", LEAD + 2000, 60))
         self.assert_says(1, "NOT EXPLAINED", self.source, recorded, *bad)
 
+    def test_each_kind_of_event_has_its_own_sentence(self):
+        recorded = self.recording(self.cut(0, 2000), 60, self.cut(2060, FRAMES))
+        sentences = {"late": "after their presentation", "lost": "did not arrive", "dropped": "not be sent in time",
+                     "refused": "interface did not take"}
+        for kind, words in sentences.items():
+            role, frame = ("listener", LEAD + 2000) if kind in ("late", "lost") else ("talker", 2000)
+            _, out, _ = self.equal(self.source, recorded, *self.report(role, (kind, frame, 60)))
+            for other, text in {**sentences, "xrun": "too slow"}.items():
+                self.assertEqual(text in out, other == kind, out)
+        shifted = self.recording(self.cut(0, 2000), 700, self.cut(2000, FRAMES))
+        _, out, _ = self.equal(self.source, shifted, *self.report("talker", ("xrun", 2000, 0)))
+        self.assertIn("xrun: a program was too slow", out)
+
+    def test_one_is_singular(self):
+        recorded = self.recording(self.cut(0, 2000), 1, self.cut(2001, FRAMES))
+        bad = self.report("listener", unkept=1)
+        self.assert_says(1, "5999 of 6000 frames are equal, 1 is not, in 1 place", self.source, recorded)
+        self.assert_says(1, "1 of 1 place (1 frame) is not explained", self.source, recorded, *bad)
+        self.assert_says(1, "1 event was not kept", self.source, recorded, *bad)
+        good = self.report("listener", ("late", LEAD + 2000, 1))
+        self.assert_says(4, "late (1 frame)", self.source, recorded, *good)
+        mono = self.write("mono.wav", self.frames, channels=1)
+        self.assert_says(2, "has 1 channel and", mono, self.source)
+        one = self.write("one.wav", self.cut(0, 1))
+        self.assert_says(0, "bit-exact: 1 of 1 frame\n", one, one)
+
+    def test_a_sentence_has_one_end(self):
+        text = self.path / "text.wav"
+        text.write_text("no sound")
+        self.assert_says(2, "recognised; a file without", text, self.source)
+
     def test_wrong_sound_is_not_explained_by_an_event_elsewhere(self):
         wrong = bytes(b ^ 1 for b in self.cut(2000, 2010))
         recorded = self.recording(self.cut(0, 2000), wrong, self.cut(2010, FRAMES))
         bad = self.report("listener", ("late", LEAD + 3000, 60))
-        self.assert_says(1, "10 frames) are not explained", self.source, recorded, *bad)
+        self.assert_says(1, "1 of 1 place (10 frames) is not explained", self.source, recorded, *bad)
 
     def test_a_slow_player_shifts_the_rest(self):
         recorded = self.recording(self.cut(0, 2000), 700, self.cut(2000, FRAMES))

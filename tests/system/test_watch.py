@@ -75,6 +75,16 @@ def pcapng(packets, order="<", link=1):
     return out
 
 
+MANY = 600
+
+
+def many_streams():
+    """Two packets of each of MANY streams, whose IDs are their numbers."""
+    return pcap((START + (2 * i + n) * INTERVAL, packet(n, START + TAI + 2_000_000 + (2 * i + n) * INTERVAL)
+                 .replace(bytes.fromhex("0200000000010007"), struct.pack(">Q", i + 1)))
+                for i in range(MANY) for n in range(2))
+
+
 class Case(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -150,6 +160,17 @@ class Files(Case):
         seen, _ = self.watch(1, self.file("ip.pcap", pcap([(START, bytes(12) + b"\x08\x00" + bytes(46))])))
         self.assertEqual((seen["packets"], seen["not_avtp"], seen["streams"]), (1, 1, []))
 
+    def test_many_streams_take_little_memory(self):
+        path = self.file("many.pcap", many_streams())
+        with subprocess.Popen([TACTUS, "watch", "--json", path], stdout=subprocess.PIPE, text=True) as process:
+            seen = json.loads(process.stdout.read())
+            _, status, used = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual((process.returncode, len(seen["streams"]), seen["beyond"]), (0, 512, 2 * (MANY - 512)))
+        self.assertLess(used.ru_maxrss, 150_000)  # KB
+        self.assertIn(f"{2 * (MANY - 512)} packets belong to streams beyond the first 512",
+                      self.tactus(0, "watch", path).stdout)
+
     def test_neither_file_nor_interface(self):
         said = self.tactus(2, "watch", "no-such-thing").stderr
         self.assertIn("neither a file", said)
@@ -190,6 +211,17 @@ class Extract(Case):
         self.assertEqual(seen["missing"], [{"kind": "lost", "frame": 42, "frames": 12},
                                            {"kind": "lost", "frame": 6000, "frames": 2400}])
         self.assertEqual(self.left(), [f if f // 6 in set(kept) else 0 for f in range(12000)])
+
+    def test_what_is_printed_about_losses(self):
+        odd = self.file("odd.pcap", pcap(stream(range(0, 41, 2))))
+        text = self.tactus(1, "extract", odd, str(self.folder / "out")).stdout
+        self.assertIn("120 frames are missing, silence in the output:", text)
+        self.assertEqual(text.count(" 6 frames lost"), 20)
+        self.assertNotIn("not all", text)
+        more = self.file("more.pcap", pcap(stream(range(0, 43, 2))))
+        self.assertIn("not all", self.tactus(1, "extract", more, str(self.folder / "out")).stdout)
+        one = self.file("one.pcap", pcap(stream([0])))
+        self.assertIn("1 PDU, 1 placed", self.tactus(0, "extract", one, str(self.folder / "out")).stdout)
 
     def test_long_pause(self):
         seen = self.extract(1, stream([*range(100), *range(80100, 80200)]))  # ten seconds
@@ -248,6 +280,13 @@ class Extract(Case):
             said = self.tactus(3, "extract", *options, self.file("in.pcap", pcap(stream(range(10)))),
                                str(self.folder / "no such/out")).stderr
             self.assertIn("No such file or directory", said)
+
+    def test_a_stream_beyond_those_that_are_listed(self):
+        path, out = self.file("many.pcap", many_streams()), str(self.folder / "out")
+        self.tactus(0, "extract", path, out, "--stream-id", f"00:00:00:00:00:00:{MANY:04X}")
+        for options in ([], ["--stream-id", "00:00:00:00:00:00:FFFF"]):
+            said = self.tactus(2, "extract", path, out, *options).stderr
+            self.assertIn(f"{2 * (MANY - 512)} packets are of streams beyond the first 512", said)
 
     def test_no_such_stream(self):
         said = self.extract(2, stream(range(10)), "--stream-id", "02:00:00:00:00:01:0009")
