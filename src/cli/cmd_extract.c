@@ -13,13 +13,12 @@
 #include "cli/capture.h"
 #include "cli/cmd.h"
 #include "cli/extract.h"
-#include "report/json.h"
+#include "cli/extract_show.h"
 #include "report/plural.h"
 
 #define COMMAND     "tactus extract"
 #define STREAMS_MAX 512       /* a histogram of 256 KB each */
 #define LARGE_BYTES (1 << 30) /* of a capture whose audio may not fit plain WAV */
-#define LINES_MAX   20        /* missing runs that are listed; JSON has them all */
 
 enum { OPTION_JSON = 256, OPTION_STREAM_ID, OPTION_RAW };
 
@@ -302,100 +301,6 @@ static int check_raw(const struct job *job)
     return TT_EXIT_USAGE;
 }
 
-static int64_t missing_frames(const struct tt_extract *extract)
-{
-    struct tt_event event;
-    int64_t frames = 0;
-
-    for (size_t i = 0; i < extract->log.n; i++) {
-        frames += tt_extract_missing(extract, i, &event) ? event.frames : 0;
-    }
-    return frames;
-}
-
-static const char *scale_text(const struct tt_extract *extract)
-{
-    return extract->utc ? "UTC" : "TAI";
-}
-
-static const char *frames_word(int64_t frames)
-{
-    return tt_plural((uint64_t)frames, "frame", "frames");
-}
-
-static void print_result(const struct job *job, const struct tt_extract *extract)
-{
-    const struct tt_listener_counters *counters = &extract->listener->counters;
-    int64_t frames = extract->end - extract->first;
-    int64_t missing = missing_frames(extract);
-    struct tt_event event;
-    char id[TT_STREAM_ID_TEXT];
-    int runs = 0;
-
-    printf("%s: %" PRId64 " %s (%.3f s) of %s, %s, %u Hz, %u %s\n", job->output_path, frames,
-           frames_word(frames), (double)frames / job->shape.rate_hz,
-           tt_stream_id_format(job->shape.stream_id, id), tt_aaf_format_name(job->shape.format),
-           job->shape.rate_hz, job->shape.channels,
-           tt_plural(job->shape.channels, "channel", "channels"));
-    printf("Stamps are taken as %s (the capture's clock as UTC, TAI = UTC + 37 s).\n",
-           scale_text(extract));
-    printf("%" PRIu64 " %s, %" PRIu64 " placed, %" PRIu64 " duplicate, %" PRIu64
-           " put back in order, %" PRIu64 " %s placed anew.\n",
-           counters->pdus, tt_plural(counters->pdus, "PDU", "PDUs"), counters->pdus_placed,
-           counters->pdus_duplicate, counters->pdus_reordered, counters->resyncs,
-           tt_plural(counters->resyncs, "time", "times"));
-    if (counters->resyncs > 0) {
-        puts("Where it was placed anew the frames do not continue: the talker restarted, or its "
-             "stamps do not advance with its audio.");
-    }
-    printf("%" PRId64 " %s missing%s\n", missing,
-           tt_plural((uint64_t)missing, "frame is", "frames are"),
-           missing > 0 ? ", silence in the output:" : ".");
-    for (size_t i = 0; i < extract->log.n; i++) {
-        if (tt_extract_missing(extract, i, &event) && ++runs <= LINES_MAX) {
-            printf("  frame %" PRId64 ": %" PRId64 " %s %s\n", event.frame, event.frames,
-                   frames_word(event.frames), tt_event_kind_name(event.kind));
-        }
-    }
-    if (runs > LINES_MAX || extract->log.unkept > 0) {
-        printf("  (not all are listed; --json lists the first %d)\n", TT_EXTRACT_EVENTS);
-    }
-}
-
-static void print_json(const struct job *job, const struct tt_extract *extract)
-{
-    struct tt_listener_counters counters = tt_listener_counters(extract->listener);
-    json_t *counted = tt_json_listener_counters(&counters);
-    json_t *missing = json_array();
-    struct tt_event event;
-    json_t *json;
-
-    /* Those of the device, which ran before and after the stream; `missing` has the output's. */
-    json_object_del(counted, "frames_lost");
-    json_object_del(counted, "frames_late");
-    json_object_del(counted, "frames_absent");
-    for (size_t i = 0; i < extract->log.n; i++) {
-        if (tt_extract_missing(extract, i, &event)) {
-            json_array_append_new(missing, json_pack("{s:s, s:I, s:I}", "kind",
-                                                     tt_event_kind_name(event.kind), "frame",
-                                                     (json_int_t)event.frame, "frames",
-                                                     (json_int_t)event.frames));
-        }
-    }
-    json = json_pack(
-        "{s:s, s:s, s:o, s:s, s:I, s:I, s:I, s:s, s:I, s:o, s:o, s:o, s:s?}", "source",
-        job->capture_path, "output", job->output_path, "stream_id",
-        tt_json_stream_id(job->shape.stream_id), "format", tt_aaf_format_name(job->shape.format),
-        "rate_hz", (json_int_t)job->shape.rate_hz, "channels", (json_int_t)job->shape.channels,
-        "frames", (json_int_t)(extract->end - extract->first), "timescale", scale_text(extract),
-        "frames_missing", (json_int_t)missing_frames(extract), "missing", missing, "events_unkept",
-        tt_json_u64(extract->log.unkept), "counters", counted, "error", job->broken);
-    if (!json || tt_json_print_line(stdout, json) != 0) {
-        tt_cli_say(COMMAND, "cannot write the figures");
-    }
-    json_decref(json);
-}
-
 /* Nothing could be recovered: why. */
 static int fail_nothing(const struct job *job, const struct tt_extract *extract)
 {
@@ -416,6 +321,14 @@ static int fail_nothing(const struct job *job, const struct tt_extract *extract)
 
 static int conclude(const struct job *job, const struct tt_extract *extract)
 {
+    const struct tt_extract_view view = {
+        .source = job->capture_path,
+        .output = job->output_path,
+        .shape = &job->shape,
+        .error = job->broken,
+        .extract = extract,
+    };
+
     if (extract->state == TT_EXTRACT_FAILED) {
         tt_cli_say(COMMAND, "cannot write to %s: %s", job->output_path, strerror(-extract->error));
         return TT_EXIT_ENVIRONMENT;
@@ -424,9 +337,11 @@ static int conclude(const struct job *job, const struct tt_extract *extract)
         return fail_nothing(job, extract);
     }
     if (job->json) {
-        print_json(job, extract);
+        if (tt_extract_print_json(&view, stdout) != 0) {
+            tt_cli_say(COMMAND, "cannot write the figures");
+        }
     } else {
-        print_result(job, extract);
+        tt_extract_print(&view, stdout);
     }
     if (extract->state == TT_EXTRACT_PAUSE) {
         tt_cli_say(COMMAND, "the stream pauses for more than an hour: the output ends there");
@@ -437,8 +352,9 @@ static int conclude(const struct job *job, const struct tt_extract *extract)
                    job->capture_path, job->broken);
         return TT_EXIT_INCONCLUSIVE;
     }
-    return missing_frames(extract) > 0 || extract->listener->counters.resyncs > 0 ? TT_EXIT_NEGATIVE
-                                                                                  : TT_EXIT_GOOD;
+    return tt_extract_missing_frames(extract) > 0 || extract->listener->counters.resyncs > 0
+               ? TT_EXIT_NEGATIVE
+               : TT_EXIT_GOOD;
 }
 
 static int run_extract(struct job *job, struct tt_audio_file *file)
