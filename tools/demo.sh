@@ -3,14 +3,15 @@
 # as AVTP, arecord records it in another, and every frame is compared. Run it by ./dev demo [FILE].
 # Environment: BUILD, the build folder; DEMO_OUT, the folder for what is left behind (./demo-out); DEMO_ROOTLESS,
 # not empty: user namespaces even as root; DEMO_LARGEST_PDU, not empty: as many frames in a packet as fit.
-# Exit codes: 0 every frame is equal; 4 not so, but the reports say which and why; 1 not so; 2 usage; 3 environment.
+# Exit codes: 0 every frame is equal; 4 not so, but the reports say which and why, or it cannot be told; 1 not so;
+# 2 usage; 3 environment.
 # Nothing is left behind: the namespaces live as long as two sleeping processes, which end with this script.
 # shellcheck disable=SC2317 # some functions are called by trap and wait_for alone
 set -euo pipefail
 
 root=$(dirname "$(dirname "$(readlink -f "$0")")")
-build=${BUILD:-$root/build}
-out=${DEMO_OUT:-$root/demo-out}
+build=$(realpath -m -- "${BUILD:-$root/build}")
+out=$(realpath -m -- "${DEMO_OUT:-$root/demo-out}")
 tactus=$build/src/cli/tactus
 demo_audio=$build/tools/demo_audio
 
@@ -23,6 +24,7 @@ setup_s=20 # for anything that has to come up
 
 pids=()
 scratch=
+recording_found='' capture_found='' # the verdicts: exact, explained, different, inconclusive
 file='' format='' rate='' channels='' frames='' frames_per_pdu='' frames_per_pdu_max='' words='' # of the source
 
 say() { printf '%s\n' "$*"; }
@@ -31,6 +33,17 @@ die() {
     shift
     printf 'demo: %s\n' "$*" >&2
     exit "$code"
+}
+
+usage="usage: ./dev demo [FILE]"
+
+check_arguments() {
+    case ${1-FILE} in
+    -h | --help) say "$usage"; exit 0 ;;
+    '') die 2 "the name of the file is empty. $usage" ;;
+    -*) die 2 "there is no option $1. $usage" ;;
+    esac
+    [ $# -le 1 ] || die 2 "one file at a time. $usage"
 }
 
 cleanup() {
@@ -67,7 +80,7 @@ enter_user_namespace() {
 # hold_namespace: a process with a network namespace of its own, in $held.
 hold_namespace() {
     local ours
-    unshare -n sleep "$1" &
+    unshare -n sleep "$1" {lock}<&- &
     held=$!
     pids+=("$held")
     ours=$(readlink /proc/self/ns/net)
@@ -118,6 +131,20 @@ grows() { [ "$(stat -c %s "$1" 2>/dev/null || echo 0)" -gt "$2" ]; }
 
 # ---- the parts
 
+# own_folder: what is left behind is of one demonstration. The lock ends with this and with all that writes there.
+own_folder() {
+    mkdir -p "$out" || die 3 "cannot make the folder $out"
+    exec {lock}<"$out"
+    flock -n "$lock" ||
+        die 3 "another demonstration is writing into $out; wait for it to end, or name another folder in DEMO_OUT"
+}
+
+# In ALSA's double quotes.
+quoted() {
+    local text=${1//\\/\\\\}
+    printf '"%s"' "${text//\"/\\\"}"
+}
+
 write_configuration() {
     local common="ifname %s
     addr 91:E0:F0:00:FE:01
@@ -132,12 +159,15 @@ write_configuration() {
     {
         printf "# As used by ./dev demo. Times are in us.\n"
         printf "pcm.tactus_out {\n    type tactus\n    $common\n" talker0
-        printf "    time_uncertainty %d000\n    mtt %d000\n    report \"%s\"\n}\n" \
-            "$uncertainty_ms" "$transit_ms" "$out/talker.json"
+        printf "    time_uncertainty %d000\n    mtt %d000\n    report %s\n}\n" \
+            "$uncertainty_ms" "$transit_ms" "$(quoted "$out/talker.json")"
         printf "pcm.tactus_in {\n    type tactus\n    $common\n" listener0
-        printf "    report \"%s\"\n}\n" "$out/listener.json"
+        printf "    report %s\n}\n" "$(quoted "$out/listener.json")"
     } >"$out/asound.conf"
-    export ALSA_CONFIG_PATH=/usr/share/alsa/alsa.conf:$build/src/plugin/tactus.conf:$out/asound.conf
+    # ALSA splits the list at colons and spaces, which the names of folders may have: so it gets names of ours.
+    ln -s "$build/src/plugin/tactus.conf" "$scratch/tactus.conf"
+    ln -s "$out/asound.conf" "$scratch/asound.conf"
+    export ALSA_CONFIG_PATH=/usr/share/alsa/alsa.conf:$scratch/tactus.conf:$scratch/asound.conf
     export HOME=$scratch # without the .asoundrc that is merged last
 }
 
@@ -152,7 +182,7 @@ sample_bytes() {
 choose_source() {
     local given=${1:-} line
     if [ -z "$given" ]; then
-        given=$out/source.wav
+        given=$scratch/made.wav
         "$demo_audio" make "$given" || die 3 "cannot make the music"
         origin="music made for this"
     else
@@ -172,11 +202,12 @@ choose_source() {
     [ $((seconds * rate * channels * $(sample_bytes))) -lt $arecord_bytes ] ||
         die 2 "$origin is too long: arecord begins another file after 2 GiB; give" \
             "$((arecord_bytes / (rate * channels * $(sample_bytes)) - margin_s)) s of it at most"
-    if [ "$file" = "$scratch/source.wav" ]; then
-        mv "$scratch/source.wav" "$out/source.wav"
-    elif [ "$(readlink -f "$file")" != "$(readlink -f "$out/source.wav")" ]; then
-        cp "$file" "$out/source.wav"
-    fi
+    # Here, and no earlier: what was left by the run before goes when there is something to run with.
+    rm -f "$out"/{source,recording,extracted}.wav "$out"/capture.pcap "$out"/{figures,talker,listener}.json
+    case $file in
+    "$scratch"/*) mv "$file" "$out/source.wav" ;;
+    *) cp "$file" "$out/source.wav" ;;
+    esac
 }
 
 print_picture() {
@@ -198,11 +229,23 @@ END
 
 plural() { if [ "$1" = 1 ]; then printf %s "$2"; else printf %ss "$2"; fi; }
 
+print_clock() {
+    local offset
+    offset=$(python3 -c 'import time
+print(round(time.clock_gettime(time.CLOCK_TAI) - time.clock_gettime(time.CLOCK_REALTIME)))')
+    if [ "$offset" = 0 ]; then
+        say "Clock      the kernel's TAI offset is 0: unset. Both ends are on this machine, so they agree nevertheless"
+    else
+        say "Clock      the kernel's TAI offset is $offset s: set"
+    fi
+}
+
 print_before() {
     local length
     length=$(awk -v f="$frames" -v r="$rate" 'BEGIN { printf "%.1f", f / r }')
     print_picture
-    say "Source     $origin: $format, $rate Hz, $channels $(plural "$channels" channel), $frames frames ($length s)"
+    say "Source     $origin: $format, $rate Hz, $channels $(plural "$channels" channel)," \
+        "$frames $(plural "$frames" frame) ($length s)"
     say "           $words"
     say "Stream     $frames_per_pdu $(plural "$frames_per_pdu" frame) in each packet. Presentation offset $offset_ms ms:" \
         "so long a packet may take"
@@ -212,6 +255,7 @@ print_before() {
     else
         say "Rights     root: plain network namespaces; real-time priority is asked for"
     fi
+    print_clock
     say "Playing    and recording for $seconds s ..."
 }
 
@@ -251,9 +295,9 @@ transmit() {
     fi
 }
 
-# compare NAME FILE REPORT...: prints the verdict; its exit code is in $verdict.
+# compare NAME FILE REPORT...: prints the verdict, and leaves its name in ${NAME}_found.
 compare() {
-    local name=$1 recorded=$2 reports=() report
+    local name=$1 recorded=$2 reports=() report verdict
     shift 2
     for report; do
         [ ! -e "$report" ] || reports+=(--report "$report")
@@ -264,6 +308,8 @@ compare() {
     0 | 1 | 4) ;;
     *) die 1 "$recorded could not be compared" ;;
     esac
+    printf -v "${name}_found" '%s' "$(python3 -c 'import json, sys
+print(json.load(open(sys.argv[1]))["verdict"])' "$scratch/$name.json")"
     "$tactus" equal "$out/source.wav" "$recorded" "${reports[@]}" | sed '2,$s/^/           /' || true
 }
 
@@ -279,21 +325,18 @@ extract() {
     capture_reports=()
     lost=$(tail -n 1 "$scratch/watch.json" | sed -n 's/.*"packets_dropped": *\([0-9]*\).*/\1/p')
     if [ "${lost:-0}" -gt 0 ]; then
-        say "           tactus watch was too slow for $lost packets: they are missing in the capture"
+        say "           tactus watch was too slow for $lost $(plural "$lost" packet), missing in the capture"
         capture_reports=("$scratch/extract.json")
     fi
 }
 
 main() {
-    local recording_verdict capture_verdict
-    [ $# -le 1 ] || die 2 "usage: ./dev demo [FILE]"
-    scratch=$(mktemp -d)
-    mkdir -p "$out"
+    scratch=$(TMPDIR=/tmp mktemp -d) # a folder whose name ALSA can read in ALSA_CONFIG_PATH
+    own_folder
     if [ $# = 1 ] && [ -r "$1" ] && [ "$(dirname "$(readlink -f "$1")")" = "$(readlink -f "$out")" ]; then
         cp "$1" "$scratch/given.wav" # what an earlier run left, which this one clears away
         set -- "$scratch/given.wav" "$1"
     fi
-    rm -f "$out"/{source,recording,extracted}.wav "$out"/capture.pcap "$out"/{figures,talker,listener}.json
     choose_source "$@"
     write_configuration
     join_namespaces $((seconds + 4 * setup_s))
@@ -302,36 +345,46 @@ main() {
 
     printf 'Recording  '
     compare recording "$out/recording.wav" "$out/talker.json" "$out/listener.json"
-    recording_verdict=$verdict
     extract
     printf 'Capture    '
     compare capture "$out/extracted.wav" "$out/talker.json" "${capture_reports[@]}"
-    capture_verdict=$verdict
     say
     "$tactus" watch "$out/capture.pcap" || true
     python3 "$root/tools/demo_figures.py" "$scratch" "$out"
     say "Left in    $out:"
     say "           source.wav recording.wav capture.pcap extracted.wav figures.json talker.json listener.json"
-    conclude "$recording_verdict" "$capture_verdict"
+    say
+    conclude
 }
 
+# The last sentence: no more than the two verdicts say.
 conclude() {
-    say
-    if [ "$1" = 0 ] && [ "$2" = 0 ]; then
-        say "Every frame that was played was recorded, bit for bit, and crossed the network on the way."
-        exit 0
-    fi
-    if [ "$1" = 1 ] || [ "$2" = 1 ]; then
+    case "$recording_found $capture_found" in
+    *different*)
         say "NOT EQUAL: frames differ that nothing accounts for. This is a fault; the files above show where."
         exit 1
-    fi
-    say "Not every frame is equal, but each one that is not is accounted for above: this machine was too busy" \
-        "to be on time."
+        ;;
+    'exact exact')
+        say "Every frame that was played was recorded, bit for bit, and crossed the network on the way."
+        exit 0
+        ;;
+    *inconclusive*) say "Nothing is shown by this: the source is silent. Give a file with sound." ;;
+    'exact explained')
+        say "Every frame that was played was recorded, bit for bit. The capture differs: the lines above say where" \
+            "and why."
+        ;;
+    'explained exact')
+        say "Every frame that was played crossed the network, bit for bit. The recording differs: the lines above say" \
+            "where and why."
+        ;;
+    *) say "Not bit-exact, but every place that differs is accounted for above." ;;
+    esac
     exit 4
 }
 
 trap cleanup EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
+check_arguments "$@"
 enter_user_namespace "$@"
 main "$@"

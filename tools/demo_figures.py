@@ -31,17 +31,25 @@ def load_source(path):
     return {"format": pairs["format"], **{names.get(k, k): v for k, v in figures.items()}}
 
 
+def number(n, one, many=None):
+    """'1 packet', '2 packets'."""
+    return f"{n} {one if n == 1 else many or one + 's'}"
+
+
 def counted(counters, names):
     """'3 late, 12 dropped': only what happened."""
-    return ", ".join(f"{counters[key]} {words}" for key, words in names if counters.get(key))
+    return ", ".join(number(counters[key], *words) for key, *words in names if counters.get(key))
 
 
-TALKER = (("pdus_late", "left more than an interval after they were due, but in time to be presented"),
-          ("pdus_dropped", "dropped, as they would have come too late"),
-          ("pdus_refused", "refused by the link"), ("xruns", "time(s) aplay was too slow (xrun)"))
-LISTENER = (("frames_late", "frames late"), ("frames_lost", "frames lost"),
-            ("receive_drops", "packets dropped in the socket"), ("resyncs", "resynchronisations"),
-            ("xruns", "time(s) arecord was too slow (xrun)"))
+TALKER = (("pdus_late", "left more than an interval after it was due, but in time to be presented",
+           "left more than an interval after they were due, but in time to be presented"),
+          ("pdus_dropped", "dropped, as it would have come too late", "dropped, as they would have come too late"),
+          ("pdus_refused", "refused by the link", "refused by the link"),
+          ("xruns", "time aplay was too slow (xrun)", "times aplay was too slow (xrun)"))
+LISTENER = (("frames_late", "frame late", "frames late"), ("frames_lost", "frame lost", "frames lost"),
+            ("receive_drops", "packet dropped in the socket", "packets dropped in the socket"),
+            ("resyncs", "resynchronisation"),
+            ("xruns", "time arecord was too slow (xrun)", "times arecord was too slow (xrun)"))
 
 
 def say(label, text):
@@ -85,10 +93,10 @@ def main(scratch, out):
     (out / "figures.json").write_text(json.dumps(figures, indent=2) + "\n")
     print()
     say_device("Talker", talker, TALKER,
-               lambda c: f"{c['pdus_sent']} packets with {c['frames_sent']} frames sent")
+               lambda c: f"{number(c['pdus_sent'], 'packet')} with {number(c['frames_sent'], 'frame')} sent")
     say_device("Listener", listener, LISTENER,
-               lambda c: f"{c['pdus']} packets received; {recording['recording_frames']} frames "
-               "recorded, silence before and after included")
+               lambda c: f"{number(c['pdus'], 'packet')} received; "
+               f"{number(recording['recording_frames'], 'frame')} recorded, silence before and after included")
     say_notes((talker, listener))
 
 
