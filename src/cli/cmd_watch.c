@@ -16,6 +16,7 @@
 #include "cli/cmd.h"
 #include "cli/watch_show.h"
 #include "report/json.h"
+#include "report/plural.h"
 
 #define COMMAND          "tactus watch"
 #define STREAMS_MAX      512 /* a histogram of 256 KB each */
@@ -159,9 +160,9 @@ static int watch_file(struct watch *watch)
     }
     show(watch, &view);
     if (view.error) {
-        tt_cli_say(COMMAND,
-                   "%s breaks off after %llu packets: %s; the figures are of what was read",
-                   watch->source, (unsigned long long)watch->observer.packets, view.error);
+        tt_cli_say(COMMAND, "%s breaks off after %llu %s: %s; the figures are of what was read",
+                   watch->source, (unsigned long long)watch->observer.packets,
+                   tt_plural(watch->observer.packets, "packet", "packets"), view.error);
         return TT_EXIT_INCONCLUSIVE;
     }
     return finding(watch);

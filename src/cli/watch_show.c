@@ -8,6 +8,7 @@
 
 #include "base/ns.h"
 #include "report/json.h"
+#include "report/plural.h"
 #include "report/table.h"
 
 #define SUBTYPE_TEXT 40
@@ -102,18 +103,20 @@ static void print_remarks(const struct tt_observer *observer, FILE *out)
 
         for (int r = 0; r < TT_AAF_REASONS; r++) {
             if (o->refused[r] > 0) {
-                fprintf(out, "#%zu: %" PRIu64 " PDUs cannot be read: %s\n", i + 1, o->refused[r],
+                fprintf(out, "#%zu: %" PRIu64 " %s cannot be read: %s\n", i + 1, o->refused[r],
+                        tt_plural(o->refused[r], "PDU", "PDUs"),
                         tt_aaf_reason_text((enum tt_aaf_reason)r));
             }
         }
         if (o->restarts > 0) {
-            fprintf(out, "#%zu: the talker started anew %" PRIu64 " times\n", i + 1, o->restarts);
+            fprintf(out, "#%zu: the talker started anew %" PRIu64 " %s\n", i + 1, o->restarts,
+                    tt_plural(o->restarts, "time", "times"));
         }
         if (o->frames_changed > 0) {
             fprintf(out,
                     "#%zu: format, rate, channels or frames per PDU changed %" PRIu64
-                    " times; the last is shown\n",
-                    i + 1, o->frames_changed);
+                    " %s; the last is shown\n",
+                    i + 1, o->frames_changed, tt_plural(o->frames_changed, "time", "times"));
         }
     }
 }
@@ -123,7 +126,8 @@ static void print_counts(const struct tt_observer *observer, FILE *out)
     char text[SUBTYPE_TEXT];
     const char *separator = " AVTP: ";
 
-    fprintf(out, "%" PRIu64 " packets.", observer->packets);
+    fprintf(out, "%" PRIu64 " %s.", observer->packets,
+            tt_plural(observer->packets, "packet", "packets"));
     for (int i = 0; i < 256; i++) {
         if (observer->by_subtype[i] > 0) {
             fprintf(out, "%s%" PRIu64 " %s", separator, observer->by_subtype[i],
@@ -133,21 +137,23 @@ static void print_counts(const struct tt_observer *observer, FILE *out)
     }
     fputs(separator[0] == ',' ? ".\n" : " No AVTP.\n", out);
     if (observer->not_avtp > 0) {
-        fprintf(out, "%" PRIu64 " packets are not AVTP.\n", observer->not_avtp);
+        fprintf(out, "%" PRIu64 " %s not AVTP.\n", observer->not_avtp,
+                tt_plural(observer->not_avtp, "packet is", "packets are"));
     }
     if (observer->malformed > 0) {
-        fprintf(out, "%" PRIu64 " packets have AVTP's EtherType but are too short for it.\n",
-                observer->malformed);
+        fprintf(out, "%" PRIu64 " %s too short for it.\n", observer->malformed,
+                tt_plural(observer->malformed, "packet has AVTP's EtherType but is",
+                          "packets have AVTP's EtherType but are"));
     }
     if (observer->cut > 0) {
         fprintf(out,
-                "%" PRIu64 " packets were captured too short to read; capture 64 bytes or "
-                "more of each.\n",
-                observer->cut);
+                "%" PRIu64 " %s captured too short to read; capture 64 bytes or more of each.\n",
+                observer->cut, tt_plural(observer->cut, "packet was", "packets were"));
     }
     if (observer->beyond > 0) {
-        fprintf(out, "%" PRIu64 " packets belong to streams beyond the first %zu.\n",
-                observer->beyond, observer->capacity);
+        fprintf(out, "%" PRIu64 " %s to streams beyond the first %zu.\n", observer->beyond,
+                tt_plural(observer->beyond, "packet belongs", "packets belong"),
+                observer->capacity);
     }
 }
 
@@ -164,9 +170,9 @@ void tt_watch_print(const struct tt_watch_view *view, FILE *out)
             fputs("Whether packets were lost before they could be read is unknown.\n", out);
         } else {
             fprintf(out,
-                    "%" PRId64 " packets were lost on this machine before they could be read: "
-                    "lost below includes them.\n",
-                    view->drops);
+                    "%" PRId64 " %s lost on this machine before being read: lost below includes "
+                    "that.\n",
+                    view->drops, tt_plural((uint64_t)view->drops, "packet was", "packets were"));
         }
     }
     if (view->observer->count > 0) {

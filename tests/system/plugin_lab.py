@@ -1,7 +1,8 @@
 """A place to try the ALSA plugin: a network namespace of its own with a veth pair, and configurations.
 
 The scripts that use it are called with: the build tree's ALSA configuration, the client, the clock shim.
-Without root they run in a user namespace; where neither is possible they exit 77 and say why.
+Where plain namespaces are refused they run in a user namespace; where neither is possible they exit 77 and say
+why.
 """
 
 import atexit
@@ -27,8 +28,10 @@ def skip(why):
 def enter():
     """Runs this script again inside a namespace; returns there, with the veth pair up."""
     if os.environ.get(INSIDE) is None:
-        unshare = ["unshare", "--net"] if os.geteuid() == 0 else ["unshare", "--user", "--map-root-user", "--net"]
-        if shutil.which("unshare") is None or subprocess.run(unshare + ["true"], capture_output=True).returncode != 0:
+        need("unshare", package="util-linux")
+        ways = (["unshare", "--net"], ["unshare", "--user", "--map-root-user", "--net"])
+        unshare = next((way for way in ways if subprocess.run(way + ["true"], capture_output=True).returncode == 0), None)
+        if unshare is None:
             skip("a network namespace cannot be made here (no root, and user namespaces are refused)")
         environment = dict(os.environ, **{INSIDE: "1"})
         os.execvpe("unshare", unshare + [sys.executable] + sys.argv, environment)
@@ -41,22 +44,30 @@ def enter():
             skip(f"no veth pair: `{command}` was refused")
 
 
-def need(*programs):
+def need(*programs, package="alsa-utils"):
     for program in programs:
         if shutil.which(program) is None:
-            skip(f"{program} is not installed (alsa-utils)")
+            skip(f"{program} is not installed ({package})")
 
 
 class Lab:
     def __init__(self):
         enter()
-        self.plugin_conf, self.client, self.shim = sys.argv[1:4]
-        self.plugin = pathlib.Path(self.plugin_conf).parent / "libasound_module_pcm_tactus.so"
-        folder = tempfile.TemporaryDirectory()
+        plugin_conf, self.client, shim = sys.argv[1:4]
+        self.plugin = pathlib.Path(plugin_conf).parent / "libasound_module_pcm_tactus.so"
+        folder = tempfile.TemporaryDirectory(dir="/tmp")
         atexit.register(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
+        # ALSA_CONFIG_PATH and LD_PRELOAD split at spaces and colons, which the build tree's path may have.
+        self.plugin_conf = self.link(plugin_conf)
+        self.shim = self.link(shim)
         self.failures = 0
         self.checks = 0
+
+    def link(self, target):
+        link = self.folder / pathlib.Path(target).name
+        link.symlink_to(pathlib.Path(target).resolve())
+        return str(link)
 
     def device(self, name, role="play", drop=(), type="tactus", **keys):
         """The text of a PCM definition, as it should be but for what is given. `drop` leaves keys out."""
@@ -77,7 +88,7 @@ class Lab:
 
     def environment(self, text, preload=(), **more):
         """With a configuration file of its own: nothing of the user's is read into it."""
-        number = len(list(self.folder.glob("*.conf")))
+        number = len(list(self.folder.glob("[0-9]*.conf")))
         path = self.folder / f"{number}.conf"
         path.write_text(text)
         return dict(

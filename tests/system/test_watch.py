@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """`tactus watch` and `tactus extract` on made captures, on bad ones, and live over a veth pair.
 
-usage: test_watch.py TACTUS [rootless]
-The live part runs in a network namespace of its own: a plain one as root, in a user namespace otherwise or
-where `rootless` asks for that part alone.
+usage: test_watch.py TACTUS [live | rootless]
+`live` and `rootless` are the live part alone, in a network namespace of its own: a plain one as root, in a user
+namespace otherwise and for `rootless`.
 """
 import json
 import os
@@ -129,6 +129,17 @@ class Files(Case):
             self.assertIn(word, text)
         row = next(line for line in text.splitlines() if STREAM in line).split()
         self.assertEqual(row[4:6], ["-", "-"])  # no tag: not VLAN 0
+
+    def test_one_is_singular(self):
+        other = (START, bytes(12) + b"\x08\x00" + bytes(46))
+        short = (START, bytes(12) + b"\x22\xf0" + bytes(2))
+        text = self.tactus(0, "watch", self.file("a.pcap", pcap([*stream([0]), other, short]))).stdout
+        self.assertIn("3 packets.", text)
+        self.assertIn("1 packet is not AVTP.", text)
+        self.assertIn("1 packet has AVTP's EtherType but is too short", text)
+        self.assertIn("1 packet. ", self.tactus(0, "watch", self.file("b.pcap", pcap(stream([0])))).stdout)
+        whole = pcap(stream(range(2)))
+        self.assertIn("breaks off after 1 packet:", self.tactus(4, "watch", self.file("c.pcap", whole[:-9])).stderr)
 
     def test_one_packet_has_no_interval(self):
         seen, _ = self.watch(0, self.file("one.pcap", pcap(stream([0]))))
@@ -393,7 +404,7 @@ def live(rootless):
     """The exit code; 77 where there can be no namespace."""
     unshare = ["unshare", "-rn" if rootless or os.geteuid() != 0 else "-n"]
     if subprocess.run([*unshare, "true"], check=False).returncode != 0:
-        print("the live part cannot run: no namespace can be made here")
+        print(f"no namespace can be made here ({' '.join(unshare)})")
         return 77
     return subprocess.run([*unshare, sys.executable, *sys.argv], check=False,
                           env={**os.environ, "TT_WATCH_INSIDE": "1"}).returncode
@@ -402,12 +413,11 @@ def live(rootless):
 def main():
     if os.environ.get("TT_WATCH_INSIDE"):
         return 0 if inside().wasSuccessful() else 1
-    if "rootless" in sys.argv[2:]:
-        return live(rootless=True)
+    if sys.argv[2:]:
+        return live(rootless=sys.argv[2] == "rootless")
     suite = unittest.TestSuite(unittest.defaultTestLoader.loadTestsFromTestCase(case)
                                for case in (Files, Extract))
-    good = unittest.TextTestRunner().run(suite).wasSuccessful()
-    return 0 if good and live(rootless=False) in (0, 77) else 1
+    return 0 if unittest.TextTestRunner().run(suite).wasSuccessful() else 1
 
 
 if __name__ == "__main__":
