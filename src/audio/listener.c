@@ -42,6 +42,7 @@ static void log_event(struct tt_listener *listener, enum tt_event_kind kind, int
 void tt_listener_start(struct tt_listener *listener, int64_t frame, int64_t now_tai_ns)
 {
     tt_timeline_start(&listener->timeline, frame);
+    listener->start_frame = frame;
     tt_media_clock_anchor(&listener->clock, frame,
                           now_tai_ns - listener->config.playout_latency_ns);
     listener->locked = false;
@@ -175,6 +176,17 @@ static bool synchronise(struct tt_listener *listener, const struct tt_aaf *aaf,
     return true;
 }
 
+/* What lies before the device's start was never to be presented by it. */
+static void log_late(struct tt_listener *listener, int64_t frame, int64_t end, int64_t now_tai_ns)
+{
+    if (frame < listener->start_frame) {
+        frame = listener->start_frame;
+    }
+    if (frame < end) {
+        log_event(listener, TT_EVENT_LATE, frame, end - frame, now_tai_ns);
+    }
+}
+
 /* A stamped PDU while no talker is followed, or after a restart of its media clock. */
 static void acquire(struct tt_listener *listener, const struct tt_aaf *aaf, const uint8_t src[6],
                     int64_t presentation_ns, int64_t now_tai_ns)
@@ -186,7 +198,7 @@ static void acquire(struct tt_listener *listener, const struct tt_aaf *aaf, cons
         listener->counters.pdus_early++;
     } else if (off < 0) {
         listener->counters.pdus_late++;
-        log_event(listener, TT_EVENT_LATE, frame, (int64_t)aaf->frames, now_tai_ns);
+        log_late(listener, frame, frame + (int64_t)aaf->frames, now_tai_ns);
     } else {
         synchronise(listener, aaf, src, presentation_ns, now_tai_ns);
     }

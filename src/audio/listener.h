@@ -62,6 +62,7 @@ struct tt_listener {
     struct tt_media_clock clock;          /* device position <-> presentation time */
     struct tt_listener_counters counters; /* frames_lost, _late, _absent: see the timeline */
     struct tt_hist lateness; /* arrival - presentation of every stamped PDU; negative is early */
+    int64_t start_frame;     /* where the device last started */
     int64_t stamp_offset_ns; /* added to stamps from the wire (a UTC time scale) */
 
     bool locked;     /* a talker is being followed */

@@ -384,17 +384,26 @@ int tt_stream_config_fits(const struct tt_stream_config *config, enum tt_aaf_for
     unsigned frames_max = tt_frames_per_pdu_max(format, channels, mtu_bytes);
     unsigned channels_max = least(tt_frames_per_pdu_max(format, config->frames_per_pdu, mtu_bytes),
                                   TT_AAF_CHANNELS_MAX);
+    char remedy[64];
 
     if (config->frames_per_pdu <= frames_max) {
         return 0;
     }
+    if (frames_max == 0) {
+        snprintf(remedy, sizeof(remedy), "not even one frame fits, at most channels %u does",
+                 least(tt_frames_per_pdu_max(format, 1, mtu_bytes), TT_AAF_CHANNELS_MAX));
+    } else if (channels_max == 0) {
+        snprintf(remedy, sizeof(remedy), "at most frames_per_pdu %u fits", frames_max);
+    } else {
+        snprintf(remedy, sizeof(remedy), "at most frames_per_pdu %u fits, or channels %u",
+                 frames_max, channels_max);
+    }
     return refuse(
         -EMSGSIZE, ret_message,
-        "frames_per_pdu %u with %u channels of %s makes packets of %lu bytes, and the MTU of "
-        "%s is %u; at most frames_per_pdu %u fits, or %u channels%s",
+        "frames_per_pdu %u with channels %u of %s makes packets of %lu bytes, and the MTU "
+        "of %s is %u; %s",
         config->frames_per_pdu, channels, tt_aaf_format_name(format),
         TT_AAF_HEADER_BYTES +
             (unsigned long)config->frames_per_pdu * channels * tt_aaf_sample_bytes(format),
-        config->ifname, mtu_bytes, frames_max, channels_max,
-        frames_max == 0 ? " (not even one frame fits)" : "");
+        config->ifname, mtu_bytes, remedy);
 }

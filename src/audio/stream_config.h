@@ -65,8 +65,8 @@ int tt_stream_config_set(struct tt_stream_config *config, const char *key, const
 int tt_stream_config_check(const struct tt_stream_config *config, enum tt_role role,
                            struct tt_message *ret_message);
 
-/* Whether a PDU of this shape fits the MTU: 0, or -EMSGSIZE with *ret_message naming the limit and the
- * largest frames_per_pdu and channels that fit. */
+/* Whether a PDU of this shape fits the MTU: 0, or -EMSGSIZE with *ret_message naming the limit and
+ * the largest frames_per_pdu and channels that fit. */
 int tt_stream_config_fits(const struct tt_stream_config *config, enum tt_aaf_format format,
                           unsigned channels, unsigned mtu_bytes, struct tt_message *ret_message);
 

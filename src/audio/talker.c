@@ -71,12 +71,22 @@ static int64_t due_of(const struct tt_talker *talker, int64_t frame)
     return talker->start_tai_ns + tt_frames_to_ns(frame - talker->start_frame, talker->rate_hz);
 }
 
+static int64_t allowed_by_burst(const struct tt_talker *talker)
+{
+    return talker->launches_tai_ns[0] + talker->interval_ns;
+}
+
 int64_t tt_talker_next_launch(const struct tt_talker *talker)
 {
     int64_t due_ns = due_of(talker, talker->next_frame);
-    int64_t allowed_ns = talker->launches_tai_ns[0] + talker->interval_ns;
+    int64_t allowed_ns = allowed_by_burst(talker);
 
     return due_ns > allowed_ns ? due_ns : allowed_ns;
+}
+
+bool tt_talker_is_behind(const struct tt_talker *talker)
+{
+    return allowed_by_burst(talker) > due_of(talker, talker->next_frame);
 }
 
 enum tt_talker_verdict tt_talker_next(struct tt_talker *talker, int64_t earliest_tai_ns,

@@ -70,6 +70,9 @@ void tt_talker_start(struct tt_talker *talker, int64_t frame, int64_t media_tai_
  * holds it back. */
 TT_RT int64_t tt_talker_next_launch(const struct tt_talker *talker);
 
+/* Whether it is catching up: the burst limit, not its due time, holds the next PDU back. */
+TT_RT bool tt_talker_is_behind(const struct tt_talker *talker);
+
 /* Takes the next PDU. `earliest_tai_ns`: the earliest departure that is still possible (now, or now
  * plus what the kernel needs). */
 TT_RT enum tt_talker_verdict tt_talker_next(struct tt_talker *talker, int64_t earliest_tai_ns,

@@ -13,7 +13,7 @@
 #include "base/ns.h"
 
 #define FILTER       "ether proto 0x22f0 or (vlan and ether proto 0x22f0)"
-#define BUFFER_BYTES (16 << 20)          /* a second of gigabit at small packets, and some */
+#define BUFFER_BYTES (64 << 20) /* a stall of a second at 50 MB/s */
 #define BATCH_MS     50                  /* the kernel hands packets over at least so often */
 #define SECONDS_MAX  INT64_C(4000000000) /* a stamp beyond this is no time; it is held there */
 

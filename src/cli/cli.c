@@ -63,8 +63,8 @@ static void note_interrupt(int number)
 
 void tt_cli_catch_interrupt(void)
 {
-    /* Once more, and the process ends as it would without us. */
-    struct sigaction action = {.sa_handler = note_interrupt, .sa_flags = (int)SA_RESETHAND};
+    /* Not for once only: wrappers such as timeout(1) send it twice. */
+    struct sigaction action = {.sa_handler = note_interrupt};
 
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);

@@ -26,6 +26,7 @@ struct tt_cmd {
     int (*run)(int argc, char **argv);
 };
 
+int tt_cmd_equal(int argc, char **argv);
 int tt_cmd_extract(int argc, char **argv);
 int tt_cmd_watch(int argc, char **argv);
 

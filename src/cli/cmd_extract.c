@@ -95,23 +95,18 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 }
 
 static const struct argp parser = {
-    options,
-    parse_option,
-    "CAPTURE OUT.wav",
-    "Recover the audio of an AAF stream from a capture (pcap, pcapng), bit for bit. The output "
-    "begins "
-    "with the stream's first frame and ends with its last; what is missing is silence of its exact "
-    "length, and is listed."
-    "\v"
-    "Example:\n"
-    "  tactus extract recording.pcapng audio.wav --stream-id AA:BB:CC:DD:EE:FF:0001\n\n"
-    "Exit: 0 all frames are there, 1 some are missing or do not continue, 2 wrong usage or no such "
-    "stream, 3 the output cannot be written, 4 the capture breaks off, or holds no valid stamps or "
-    "no "
-    "whole packets.",
-    NULL,
-    NULL,
-    NULL};
+    .options = options,
+    .parser = parse_option,
+    .args_doc = "CAPTURE OUT.wav",
+    .doc = "Recover the audio of an AAF stream from a capture (pcap, pcapng), bit for bit. The "
+           "output begins with the stream's first frame and ends with its last; what is missing is "
+           "silence of its exact length, and is listed."
+           "\v"
+           "Example:\n"
+           "  tactus extract recording.pcapng audio.wav --stream-id AA:BB:CC:DD:EE:FF:0001\n\n"
+           "Exit: 0 all frames are there, 1 some are missing or do not continue, 2 wrong usage or "
+           "no such stream, 3 the output cannot be written, 4 the capture breaks off, or holds no "
+           "valid stamps or no whole packets."};
 
 /* Calls `take` for each packet. Remembers how the capture breaks off. */
 static int each_packet(struct job *job, void (*take)(void *context, const struct tt_packet *packet),

@@ -85,22 +85,19 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 }
 
 static const struct argp parser = {
-    options,
-    parse_option,
-    "FILE|INTERFACE",
-    "Show every AVTP stream in a capture (pcap, pcapng) or on an interface: who sends what to "
-    "whom, what "
-    "is lost, and the intervals between arrivals."
-    "\v"
-    "An existing path is a file; anything else is an interface.\n\n"
-    "Examples:\n"
-    "  tactus watch recording.pcapng\n"
-    "  tactus watch eth0 --duration 10s --write eth0.pcap\n\n"
-    "Exit: 0 streams were seen, 1 none, 2 wrong usage or no capture, 3 no permission or interface, "
-    "4 the capture breaks off.",
-    NULL,
-    NULL,
-    NULL};
+    .options = options,
+    .parser = parse_option,
+    .args_doc = "FILE|INTERFACE",
+    .doc =
+        "Show every AVTP stream in a capture (pcap, pcapng) or on an interface: who sends what to "
+        "whom, what is lost, and the intervals between arrivals."
+        "\v"
+        "An existing path is a file; anything else is an interface.\n\n"
+        "Examples:\n"
+        "  tactus watch recording.pcapng\n"
+        "  tactus watch eth0 --duration 10s --write eth0.pcap\n\n"
+        "Exit: 0 streams were seen, 1 none, 2 wrong usage or no capture, 3 no permission or "
+        "interface, 4 the capture breaks off."};
 
 static int64_t now_mono_ns(void)
 {

@@ -9,6 +9,7 @@
 #include "cli/cmd.h"
 
 static const struct tt_cmd commands[] = {
+    {"equal", "say whether every frame of a file is in a recording", tt_cmd_equal},
     {"extract", "recover a stream's audio from a capture", tt_cmd_extract},
     {"watch", "show the AVTP streams in a capture or on an interface", tt_cmd_watch},
 };

@@ -3,11 +3,15 @@
  */
 #include "plugin/engine.h"
 
+#include "base/ns.h"
 #include "report/stream_report.h"
 
 /* Neighbours merge, so this is many more interruptions than a stream that anybody listens to has.
  */
 #define EVENTS_KEPT 65536
+/* A frame arrives up to a second (the longest transit) before its presentation, and may find the
+ * listener's thread held up for another. */
+#define HORIZON_NS (2 * TT_NS_PER_S)
 
 int tt_plugin_engine_new(const struct tt_plugin_engine *shape, enum tt_role role,
                          const struct tt_plugin_attachment *attachment,
@@ -35,6 +39,7 @@ int tt_plugin_engine_new(const struct tt_plugin_engine *shape, enum tt_role role
             .clock = tt_clock_system(),
             .buffer_frames = shape->buffer_frames,
             .period_frames = shape->period_frames,
+            .horizon_ns = HORIZON_NS + shape->config.playout_latency_ns,
             .event_capacity = EVENTS_KEPT,
         };
 
@@ -53,6 +58,17 @@ void tt_plugin_engine_done(struct tt_plugin_engine *engine)
     tt_talk_free(engine->talk);
     tt_listen_free(engine->listen);
     *engine = (struct tt_plugin_engine){.talk = NULL};
+}
+
+bool tt_plugin_engine_is(const struct tt_plugin_engine *engine,
+                         const struct tt_plugin_engine *shape)
+{
+    const struct tt_stream_config *a = &engine->config;
+    const struct tt_stream_config *b = &shape->config;
+
+    return engine->device && a->format == b->format && a->rate_hz == b->rate_hz &&
+           a->channels == b->channels && engine->buffer_frames == shape->buffer_frames &&
+           engine->period_frames == shape->period_frames;
 }
 
 void tt_plugin_engine_prepare(struct tt_plugin_engine *engine)

@@ -31,6 +31,9 @@ int tt_plugin_engine_new(const struct tt_plugin_engine *shape, enum tt_role role
 /* Stops it; nothing where there is none. */
 void tt_plugin_engine_done(struct tt_plugin_engine *engine);
 
+/* Whether there is one, of this shape. */
+bool tt_plugin_engine_is(const struct tt_plugin_engine *engine,
+                         const struct tt_plugin_engine *shape);
 /* Stops it and drops what the program has not read, or what was not sent yet. */
 void tt_plugin_engine_prepare(struct tt_plugin_engine *engine);
 int tt_plugin_engine_start(struct tt_plugin_engine *engine);

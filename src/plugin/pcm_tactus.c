@@ -81,11 +81,6 @@ static void follow_program(struct tactus *tactus)
     }
 }
 
-static bool is_over(enum tt_device_state state)
-{
-    return state == TT_DEVICE_XRUN || state == TT_DEVICE_FAILED;
-}
-
 static snd_pcm_sframes_t tactus_pointer(snd_pcm_ioplug_t *io)
 {
     struct tactus *tactus = io->private_data;
@@ -100,7 +95,7 @@ static snd_pcm_sframes_t tactus_pointer(snd_pcm_ioplug_t *io)
     state = device_state(tactus);
     switch (io->state) {
     case SND_PCM_STATE_RUNNING:
-        if (is_over(state)) {
+        if (state == TT_DEVICE_XRUN) {
             return -EPIPE;
         }
         break;
@@ -174,16 +169,14 @@ static int tactus_pause(snd_pcm_ioplug_t *io, int enable)
 static int tactus_prepare(snd_pcm_ioplug_t *io)
 {
     struct tactus *tactus = io->private_data;
-    bool failed;
 
     if (!tactus->engine.device) {
         return -EBADFD;
     }
-    failed = device_state(tactus) == TT_DEVICE_FAILED;
     tt_plugin_engine_prepare(&tactus->engine);
     tactus->hw_frame = atomic_load(&tactus->engine.device->engine_frame);
     tt_wake_kick(tactus->engine.device->wake_fd); /* a poll before the start looks for itself */
-    return failed ? atomic_load(&tactus->engine.device->error) : 0;
+    return 0;
 }
 
 static int tactus_delay(snd_pcm_ioplug_t *io, snd_pcm_sframes_t *ret_delay)
@@ -194,7 +187,7 @@ static int tactus_delay(snd_pcm_ioplug_t *io, snd_pcm_sframes_t *ret_delay)
         return -EBADFD;
     }
     if (io->state == SND_PCM_STATE_XRUN ||
-        (io->state == SND_PCM_STATE_RUNNING && is_over(device_state(tactus)))) {
+        (io->state == SND_PCM_STATE_RUNNING && device_state(tactus) == TT_DEVICE_XRUN)) {
         return -EPIPE;
     }
     follow_program(tactus);
@@ -219,7 +212,7 @@ static bool is_ready(const struct tactus *tactus)
     if (tactus->io.state == SND_PCM_STATE_DRAINING) {
         return state != TT_DEVICE_RUNNING && state != TT_DEVICE_DRAINING;
     }
-    return is_over(state) || available(tactus) >= tactus->avail_min;
+    return state == TT_DEVICE_XRUN || available(tactus) >= tactus->avail_min;
 }
 
 static int tactus_poll_revents(snd_pcm_ioplug_t *io, struct pollfd *fds, unsigned count,
@@ -244,7 +237,7 @@ static int tactus_poll_revents(snd_pcm_ioplug_t *io, struct pollfd *fds, unsigne
         tt_wake_kick(tactus->engine.device->wake_fd);
     }
     *ret_events |= ready;
-    if (io->state == SND_PCM_STATE_RUNNING && is_over(device_state(tactus))) {
+    if (io->state == SND_PCM_STATE_RUNNING && device_state(tactus) == TT_DEVICE_XRUN) {
         /* POLLERR in RUNNING would be -EIO to alsa-lib, which programs take for the end. */
         snd_pcm_ioplug_set_state(io, SND_PCM_STATE_XRUN);
     }
@@ -282,20 +275,13 @@ static void report(struct tactus *tactus)
     }
 }
 
-static bool same_shape(const struct tt_plugin_engine *a, const struct tt_plugin_engine *b)
-{
-    return a->device && a->config.format == b->config.format &&
-           a->config.rate_hz == b->config.rate_hz && a->config.channels == b->config.channels &&
-           a->buffer_frames == b->buffer_frames && a->period_frames == b->period_frames;
-}
-
 /* The engine stays where programs set the same parameters again (aplay with many files), and so do
  * its counters. */
 static int make_engine(struct tactus *tactus, const struct tt_plugin_engine *shape)
 {
     int error;
 
-    if (same_shape(&tactus->engine, shape)) {
+    if (tt_plugin_engine_is(&tactus->engine, shape)) {
         return 0;
     }
     if (tactus->engine.started) {

@@ -3,6 +3,7 @@
  */
 #include "report/json.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -110,6 +111,8 @@ json_t *tt_json_listener_counters(const struct tt_listener_counters *counters)
     };
     json_t *object = tt_json_fields(counters, fields, TT_COUNT_OF(fields));
 
+    static_assert(TT_COUNT_OF(fields) + TT_AAF_REASONS == sizeof(*counters) / sizeof(uint64_t),
+                  "a counter is missing");
     json_object_set_new(object, "pdus_refused", tt_json_refused(counters->pdus_refused));
     return object;
 }

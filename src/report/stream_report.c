@@ -3,6 +3,7 @@
  */
 #include "report/stream_report.h"
 
+#include <assert.h>
 #include <errno.h>
 
 #include "report/json.h"
@@ -15,6 +16,9 @@ static const struct tt_json_field talk_fields[] = {
     TT_JSON_FIELD(tt_talk_counters, xruns),         TT_JSON_FIELD(tt_talk_counters, clock_steps),
     TT_JSON_FIELD(tt_talk_counters, launch_missed), TT_JSON_FIELD(tt_talk_counters, launch_invalid),
 };
+
+static_assert(TT_COUNT_OF(talk_fields) == sizeof(struct tt_talk_counters) / sizeof(uint64_t),
+              "a counter is missing");
 
 static const struct tt_json_field listen_fields[] = {
     TT_JSON_FIELD(tt_listen_counters, packets),

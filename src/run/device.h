@@ -14,7 +14,6 @@ enum tt_device_state {
     TT_DEVICE_DRAINING, /* playback: runs until what was written is sent */
     TT_DEVICE_DRAINED,
     TT_DEVICE_XRUN,
-    TT_DEVICE_FAILED, /* `error` says why */
 };
 
 struct tt_device {
@@ -22,9 +21,8 @@ struct tt_device {
     _Atomic int64_t program_frame; /* playback: written up to here. capture: read up to here */
     _Atomic int64_t engine_frame;  /* playback: sent up to here. capture: presented up to here */
     _Atomic int64_t wake_frames; /* kick when at least so many can be written or read (avail_min) */
-    atomic_int
-        state; /* enum tt_device_state; the engine moves it only away from RUNNING and DRAINING */
-    atomic_int error;    /* negative errno */
+    /* enum tt_device_state; the engine moves it only away from RUNNING and DRAINING */
+    atomic_int state;
     atomic_bool endless; /* an xrun does not stop it (stop_threshold >= boundary) */
     int wake_fd;
 };

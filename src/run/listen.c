@@ -17,7 +17,7 @@
 #define WAKE_MIN_NS        (250 * TT_NS_PER_US)
 #define WAKE_MAX_NS        (4 * TT_NS_PER_MS)
 #define HORIZON_DEFAULT_NS TT_NS_PER_S
-#define BATCHES_A_STEP     64 /* the socket's backlog after a long stall is taken in bounded steps */
+#define BATCHES_A_STEP     64 /* a step is bounded, whatever a long stall has left in the socket */
 #define PDU_RATE_MAX_HZ    20000
 
 struct tt_listen {
@@ -249,7 +249,8 @@ int tt_listen_start(struct tt_listen *listen, bool thread)
     publish(listen);
     atomic_store(&listen->device.state, TT_DEVICE_RUNNING);
     if (thread) {
-        error = tt_engine_thread_start(&listen->thread, listen->clock, step_of_engine, listen);
+        error =
+            tt_engine_thread_start(&listen->thread, listen->clock, step_of_engine, NULL, listen);
         if (error < 0) {
             atomic_store(&listen->device.state, TT_DEVICE_STOPPED);
         } else if (!listen->thread.thread.realtime) {

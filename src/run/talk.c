@@ -190,6 +190,13 @@ static int64_t step_of_engine(void *engine)
     return tt_talk_step(engine);
 }
 
+static bool engine_is_behind(void *engine)
+{
+    const struct tt_talk *talk = engine;
+
+    return !talk->kernel_pace && tt_talker_is_behind(&talk->talker);
+}
+
 void tt_talk_prepare(struct tt_talk *talk)
 {
     tt_talk_stop(talk);
@@ -213,7 +220,8 @@ int tt_talk_start(struct tt_talk *talk, bool thread)
     log_event(talk, TT_EVENT_START, frame, 0, now_tai_ns);
     atomic_store(&talk->device.state, TT_DEVICE_RUNNING);
     if (thread) {
-        error = tt_engine_thread_start(&talk->thread, talk->clock, step_of_engine, talk);
+        error = tt_engine_thread_start(&talk->thread, talk->clock, step_of_engine, engine_is_behind,
+                                       talk);
         if (error < 0) {
             atomic_store(&talk->device.state, TT_DEVICE_STOPPED);
         } else if (!talk->thread.thread.realtime) {

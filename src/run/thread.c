@@ -16,6 +16,19 @@ static int64_t mono_now(struct tt_clock *clock)
     return reading.mono_after_ns;
 }
 
+/* A wake-up costs about as long as the interval of a PDU: whoever slept while catching up never
+ * would. */
+static void wait_until(struct tt_engine_thread *thread, int64_t next_ns)
+{
+    if (!thread->behind || !thread->behind(thread->engine)) {
+        thread->clock->ops->sleep_until(thread->clock, next_ns);
+        return;
+    }
+    while (mono_now(thread->clock) < next_ns &&
+           !atomic_load_explicit(&thread->quit, memory_order_relaxed)) {
+    }
+}
+
 static void run(void *context)
 {
     struct tt_engine_thread *thread = context;
@@ -28,16 +41,18 @@ static void run(void *context)
             thread->clock->ops->sleep_until(thread->clock, nap_ns);
             continue;
         }
-        thread->clock->ops->sleep_until(thread->clock, next_ns);
+        wait_until(thread, next_ns);
         next_ns = thread->step(thread->engine);
     }
 }
 
 int tt_engine_thread_start(struct tt_engine_thread *thread, struct tt_clock *clock,
-                           int64_t (*step)(void *engine), void *engine)
+                           int64_t (*step)(void *engine), bool (*behind)(void *engine),
+                           void *engine)
 {
     thread->clock = clock;
     thread->step = step;
+    thread->behind = behind;
     thread->engine = engine;
     atomic_store(&thread->quit, false);
     return tt_thread_start(&thread->thread, run, thread);

@@ -15,13 +15,15 @@ struct tt_engine_thread {
     struct tt_thread thread;
     struct tt_clock *clock;
     int64_t (*step)(void *engine); /* returns the monotonic time of the next one */
+    bool (*behind)(void *engine);  /* then it does not sleep until then; NULL: it always may */
     void *engine;
     atomic_bool quit;
 };
 
 /* 0 or -errno. */
 int tt_engine_thread_start(struct tt_engine_thread *thread, struct tt_clock *clock,
-                           int64_t (*step)(void *engine), void *engine);
+                           int64_t (*step)(void *engine), bool (*behind)(void *engine),
+                           void *engine);
 /* Joins; nothing where it does not run. */
 void tt_engine_thread_stop(struct tt_engine_thread *thread);
 

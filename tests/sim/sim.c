@@ -341,7 +341,7 @@ void sim_run(const struct sim_case *c, struct sim_result *ret_result)
                                  .fate = on_packet,
                                  .context = &sim,
                                  .departure = on_departure,
-                                 .capacity = 20000};
+                                 .capacity = 4096};
     struct tt_link *out = NULL;
     struct tt_link *in = NULL;
     struct tt_talk *talk = NULL;

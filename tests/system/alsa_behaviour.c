@@ -8,6 +8,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -333,6 +334,15 @@ static void behave_reopen(struct client *client)
     client_open(client);
 }
 
+static void expect_close_on_exec(void)
+{
+    for (int fd = STDERR_FILENO + 1; fd < 256; fd++) {
+        int flags = fcntl(fd, F_GETFD);
+
+        expect(flags < 0 || (flags & FD_CLOEXEC), "a descriptor survives exec", fd);
+    }
+}
+
 /* Every descriptor closes on exec, and a child that closes its copy does not stop the parent. */
 static void behave_fork(struct client *client)
 {
@@ -341,6 +351,7 @@ static void behave_fork(struct client *client)
 
     set_endless(client);
     fill(client);
+    expect_close_on_exec();
     fflush(NULL);
     child = fork();
     if (child == 0) {
@@ -397,8 +408,24 @@ static const struct {
     {"refit", behave_refit, SND_PCM_STREAM_PLAYBACK, false},
 };
 
+/* A device that must not open leaves nothing behind. */
+static void behave_refused(struct client *client)
+{
+    int fds = entries("/proc/self/fd");
+    int threads = entries("/proc/self/task");
+
+    for (int i = 0; i < 30; i++) {
+        expect(snd_pcm_open(&client->pcm, client->device, client->stream, 0) < 0, "it opened", i);
+    }
+    expect_nothing_left("a refused open leaves something behind", fds, threads);
+}
+
 bool client_behave(struct client *client, const char *name)
 {
+    if (strcmp(name, "refused") == 0) {
+        behave_refused(client);
+        return true;
+    }
     for (size_t i = 0; i < sizeof(behaviours) / sizeof(behaviours[0]); i++) {
         if (strcmp(behaviours[i].name, name) == 0) {
             client->stream = behaviours[i].stream;

@@ -51,6 +51,7 @@ class Lab:
     def __init__(self):
         enter()
         self.plugin_conf, self.client, self.shim = sys.argv[1:4]
+        self.plugin = pathlib.Path(self.plugin_conf).parent / "libasound_module_pcm_tactus.so"
         folder = tempfile.TemporaryDirectory()
         atexit.register(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
@@ -69,7 +70,12 @@ class Lab:
         body = "".join(f'    {k} "{v}"\n' for k, v in values.items() if k not in drop)
         return f"pcm.{name} {{\n    type {type}\n{body}}}\n"
 
-    def environment(self, text, **more):
+    def preload(self):
+        """A plugin built with AddressSanitizer needs its library in a program that was not."""
+        needed = subprocess.run(["ldd", str(self.plugin)], capture_output=True, text=True).stdout.split()
+        return [word for word in needed if word.startswith("/") and "libasan" in word]
+
+    def environment(self, text, preload=(), **more):
         """With a configuration file of its own: nothing of the user's is read into it."""
         number = len(list(self.folder.glob("*.conf")))
         path = self.folder / f"{number}.conf"
@@ -79,6 +85,9 @@ class Lab:
             ALSA_CONFIG_PATH=f"/usr/share/alsa/alsa.conf:{self.plugin_conf}:{path}",
             HOME=str(self.folder),
             LC_ALL="C",
+            LD_PRELOAD=" ".join(self.preload() + list(preload)),
+            # Programs of others leak at exit; ours is looked at by its own tests.
+            ASAN_OPTIONS="detect_leaks=0:verify_asan_link_order=0",
             **more,
         )
 

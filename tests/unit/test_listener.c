@@ -411,6 +411,24 @@ static void playout_latency_repairs_what_comes_late(void **state)
     assert_int_equal(b->listener.counters.pdus_late, 0);
 }
 
+/* After an xrun the device starts again: PDUs of before are no loss of the new run. */
+static void what_was_due_before_the_start_is_no_loss(void **state)
+{
+    struct bench *b = *state;
+    size_t events;
+
+    send(b, 100);
+    tt_listener_start(&b->listener, 2000, b->arrival_ns + 10 * TT_NS_PER_MS);
+    events = b->log.n;
+    b->stamp_offset_ns = -5 * TT_NS_PER_MS;
+    send(b, 20); /* 2.5 ms: presented before the start */
+    for (size_t i = events; i < b->log.n; i++) {
+        assert_true(b->events[i].frame >= 2000);
+        assert_int_not_equal(b->events[i].kind, TT_EVENT_LATE);
+    }
+    assert_int_equal(b->listener.counters.pdus_late, 20);
+}
+
 /* Any bytes, at any time: counted, never a crash, and the device runs on. */
 static void any_bytes(void **state)
 {
@@ -465,6 +483,7 @@ int main(void)
         TEST(sparse_and_256_lost),
         TEST(the_media_rate_is_followed),
         TEST(playout_latency_repairs_what_comes_late),
+        TEST(what_was_due_before_the_start_is_no_loss),
         TEST(any_bytes),
     };
 

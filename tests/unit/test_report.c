@@ -1,0 +1,181 @@
+/*
+ * What people and programs read: tables, notes, JSON, the report of a stream.
+ */
+#include "test.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <jansson.h>
+
+#include "report/json.h"
+#include "report/note.h"
+#include "report/stream_report.h"
+#include "report/table.h"
+
+static struct tt_hist hist;
+
+static void fill_hist(void)
+{
+    tt_hist_init(&hist);
+    tt_hist_record(&hist, -1000);
+    tt_hist_record(&hist, 1);
+}
+
+static void test_table(void **state)
+{
+    static const struct tt_column columns[] = {
+        {"name", TT_ALIGN_LEFT}, {"ns", TT_ALIGN_RIGHT}, {"VLAN", TT_ALIGN_RIGHT}};
+    struct tt_table table;
+    char *text = NULL;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+
+    (void)state;
+    tt_table_init(&table, columns, TT_COUNT_OF(columns));
+    tt_table_cell(&table, "%s", "a long name");
+    tt_table_cell_number(&table, -1229893);
+    tt_table_cell_known(&table, -1, 0);
+    tt_table_cell(&table, "b");
+    tt_table_cell_number(&table, 999);
+    tt_table_cell_known(&table, 0, 0);
+    tt_table_print(&table, out);
+    fclose(out);
+    assert_string_equal(text, "name                 ns  VLAN\n"
+                              "a long name  -1,229,893     -\n"
+                              "b                   999     0\n");
+    free(text);
+    tt_table_done(&table);
+}
+
+static void test_summary_cells(void **state)
+{
+    static const struct tt_column columns[] = {TT_TABLE_SUMMARY_COLUMNS};
+    static const char *const want[] = {"-499.5", "500.5", "-1,000", "-1,000", "1",
+                                       "1",      "1",     "1,001",  "2"};
+    struct tt_table table;
+
+    (void)state;
+    fill_hist();
+    tt_table_init(&table, columns, TT_COUNT_OF(columns));
+    tt_table_cells_summary(&table, &hist);
+    tt_hist_init(&hist);
+    tt_table_cells_summary(&table, &hist);
+    assert_int_equal(table.cell_count, 2 * TT_COUNT_OF(want));
+    for (size_t i = 0; i < TT_COUNT_OF(want); i++) {
+        assert_string_equal(table.cells[i], want[i]);
+        assert_string_equal(table.cells[9 + i], i < 8 ? "-" : "0");
+    }
+    tt_table_done(&table);
+}
+
+static void test_notes(void **state)
+{
+    unsigned notes = TT_NOTE_LINK_DOWN | TT_NOTE_NO_REALTIME;
+
+    (void)state;
+    for (unsigned bit = 1; bit <= TT_NOTE_LINK_DOWN; bit <<= 1) {
+        const char *text = tt_note_text((enum tt_note)bit);
+
+        assert_non_null(text);
+        assert_null(strchr(text, '\n'));
+    }
+    assert_string_equal(tt_note_next(&notes), tt_note_text(TT_NOTE_NO_REALTIME));
+    assert_string_equal(tt_note_next(&notes), tt_note_text(TT_NOTE_LINK_DOWN));
+    assert_null(tt_note_next(&notes));
+}
+
+static json_int_t integer_at(const json_t *object, const char *key)
+{
+    assert_true(json_is_integer(json_object_get(object, key)));
+    return json_integer_value(json_object_get(object, key));
+}
+
+static json_t *load(const char *path)
+{
+    json_t *report = json_load_file(path, 0, NULL);
+
+    assert_non_null(report);
+    unlink(path);
+    return report;
+}
+
+static void test_listen_report(void **state)
+{
+    char path[] = "report-XXXXXX";
+    struct tt_stream_config config = {.ifname = "eth7", .stream_id = 7, .frames_per_pdu = 6};
+    struct tt_listen_counters counters = {.stream = {.frames_lost = 12}, .drift_ppb = -40};
+    struct tt_event event = {.kind = TT_EVENT_LOST, .frame = 60, .frames = 12, .time_tai_ns = 99};
+    struct tt_event_log log = {.events = &event, .capacity = 1, .n = 1, .unkept = 3};
+    json_t *report;
+    json_t *part;
+
+    (void)state;
+    close(mkstemp(path));
+    counters.stream.pdus_refused[TT_AAF_RAGGED] = 5;
+    fill_hist();
+    assert_int_equal(tt_stream_report_listen(path, &config, &counters, &hist, &log, 0), 0);
+    report = load(path);
+    assert_string_equal(json_string_value(json_object_get(report, "role")), "listener");
+    assert_string_equal(json_string_value(json_object_get(report, "interface")), "eth7");
+    assert_true(json_is_null(json_object_get(report, "rate_hz"))); /* not fixed: not 0 */
+    assert_true(json_is_null(json_object_get(report, "format")));
+    assert_int_equal(integer_at(report, "frames_per_pdu"), 6);
+    assert_int_equal(integer_at(report, "events_unkept"), 3);
+    part = json_object_get(report, "counters");
+    assert_int_equal(integer_at(part, "frames_lost"), 12);
+    assert_int_equal(integer_at(part, "drift_ppb"), -40);
+    assert_int_equal(integer_at(json_object_get(part, "pdus_refused"), "ragged"), 5);
+    part = json_object_get(report, "lateness_ns");
+    assert_int_equal(integer_at(part, "min_ns"), -1000);
+    assert_true(json_real_value(json_object_get(part, "mean_ns")) == -499.5);
+    part = json_array_get(json_object_get(report, "events"), 0);
+    assert_string_equal(json_string_value(json_object_get(part, "kind")), "lost");
+    assert_int_equal(integer_at(part, "frame"), 60);
+    json_decref(report);
+}
+
+static void test_talk_report(void **state)
+{
+    char path[] = "report-XXXXXX";
+    struct tt_stream_config config = {
+        .format = TT_AAF_INT24, .rate_hz = 44100, .channels = 2, .frames_per_pdu = 6};
+    struct tt_talk_counters counters = {.pdus_sent = 1, .launch_invalid = 10};
+    json_t *report;
+
+    (void)state;
+    close(mkstemp(path));
+    assert_int_equal(
+        tt_stream_report_talk(path, &config, &counters, NULL, NULL, TT_NOTE_SOFTWARE_PACE), 0);
+    report = load(path);
+    assert_string_equal(json_string_value(json_object_get(report, "format")), "INT24");
+    assert_int_equal(integer_at(json_object_get(report, "counters"), "launch_invalid"), 10);
+    assert_int_equal(integer_at(json_object_get(report, "lateness_ns"), "n"), 0);
+    assert_true(json_is_null(json_object_get(json_object_get(report, "lateness_ns"), "mean_ns")));
+    assert_int_equal(json_array_size(json_object_get(report, "notes")), 1);
+    assert_int_equal(json_array_size(json_object_get(report, "events")), 0);
+    json_decref(report);
+}
+
+static void test_report_nowhere(void **state)
+{
+    struct tt_stream_config config = {0};
+    struct tt_talk_counters counters = {0};
+
+    (void)state;
+    assert_int_equal(
+        tt_stream_report_talk("no-such-folder/report", &config, &counters, NULL, NULL, 0), -ENOENT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_table),       cmocka_unit_test(test_summary_cells),
+        cmocka_unit_test(test_notes),       cmocka_unit_test(test_listen_report),
+        cmocka_unit_test(test_talk_report), cmocka_unit_test(test_report_nowhere),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
