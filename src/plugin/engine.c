@@ -26,7 +26,8 @@ int tt_plugin_engine_new(const struct tt_plugin_engine *shape, enum tt_role role
             .link = attachment->link,
             .clock = tt_clock_system(),
             .buffer_frames = shape->buffer_frames,
-            .launch_margin_ns = attachment->launch_margin_ns,
+            .release_ns = attachment->release_ns,
+            .offload = attachment->offload,
             .event_capacity = EVENTS_KEPT,
         };
 

@@ -144,6 +144,8 @@ void tt_pace_find(const struct tt_qdisc *qdiscs, size_t n, int priority,
     } else {
         ret_found->pace = why_not(&list);
     }
+    ret_found->etf_in_the_way =
+        ret_found->pace != TT_PACE_NO_ETF && ret_found->pace != TT_PACE_OTHER_QUEUE;
 }
 
 const char *tt_pace_text(enum tt_pace_verdict pace)

@@ -2,8 +2,8 @@
  * Measures how AVTP packets arrive without taking part: it sleeps while the kernel stamps and keeps
  * them, and reads them afterwards. For one stream with 8-bit sequence numbers.
  *
- * usage: arrivals INTERFACE SECONDS. Prints NAME=VALUE lines: packets, gaps (places where the sequence does not
- * go on by one), mean_ns, stdev_ns, min_ns and max_ns of the intervals.
+ * usage: arrivals INTERFACE SECONDS. Prints NAME=VALUE lines: packets, gaps (places where the
+ * sequence does not go on by one), mean_ns, stdev_ns, min_ns and max_ns of the intervals.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -64,7 +64,8 @@ int main(int argc, char **argv)
     tt_hist_init(&intervals);
     read_all(link, &intervals, &gaps);
     tt_hist_summarize(&intervals, &s);
-    printf("gaps=%" PRIu64 "\nmean_ns=%.0f\nstdev_ns=%.1f\nmin_ns=%" PRId64 "\nmax_ns=%" PRId64 "\n",
+    printf("gaps=%" PRIu64 "\nmean_ns=%.0f\nstdev_ns=%.1f\nmin_ns=%" PRId64 "\nmax_ns=%" PRId64
+           "\n",
            gaps, s.mean, s.stdev, s.min, s.max);
     tt_link_close(link);
     return 0;

@@ -3,8 +3,8 @@
  * packets of class A at equal distances, by SO_TXTIME, a batch at a time. What etf drops is counted
  * from the error queue.
  *
- * usage: bare_talker INTERFACE PRIORITY COUNT BATCH LEAD_NS; LEAD_NS from the hand-over of a batch to
- * its first launch. Prints the number of packets that were refused.
+ * usage: bare_talker INTERFACE PRIORITY COUNT BATCH LEAD_NS; LEAD_NS from the hand-over of a batch
+ * to its first launch. Prints the number of packets that were refused.
  */
 #include <arpa/inet.h>
 #include <linux/errqueue.h>
@@ -24,9 +24,9 @@
 #define SECOND_NS   1000000000
 
 /* Two channels of 16 bits, 48 kHz, 6 frames, silent. */
-static const uint8_t packet[62] = {0x91, 0xE0, 0xF0, 0, 0xFE, 2, 2,    0,    0, 0, 0, 1, 0x22, 0xF0,
-                                   2,    0x81, 0,    0, 2,    0, 0, 0, 0,    1, 0, 2, 0, 0,    0,
-                                   0,    4,    0x50, 2, 16,   0, 24};
+static const uint8_t packet[62] = {0x91, 0xE0, 0xF0, 0,    0xFE, 2, 2, 0,    0, 0,  0, 1,
+                                   0x22, 0xF0, 2,    0x81, 0,    0, 2, 0,    0, 0,  0, 1,
+                                   0,    2,    0,    0,    0,    0, 4, 0x50, 2, 16, 0, 24};
 
 static struct {
     uint8_t data[sizeof(packet)];
@@ -78,9 +78,8 @@ static void set_slot(int i, uint8_t sequence, int64_t launch_ns)
     memcpy(slots[i].data, packet, sizeof(packet));
     slots[i].data[16] = sequence;
     slots[i].vector = (struct iovec){.iov_base = slots[i].data, .iov_len = sizeof(packet)};
-    *c = (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof(launch_ns)),
-                          .cmsg_level = SOL_SOCKET,
-                          .cmsg_type = SCM_TXTIME};
+    *c = (struct cmsghdr){
+        .cmsg_len = CMSG_LEN(sizeof(launch_ns)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_TXTIME};
     memcpy(CMSG_DATA(c), &launch_ns, sizeof(launch_ns));
     *message = (struct msghdr){.msg_iov = &slots[i].vector,
                                .msg_iovlen = 1,

@@ -80,8 +80,8 @@ END_OF_CONF
 # field NAME FILE: a number of a report, the last of that name.
 field() { sed -n 's/.*"'"$1"'": *\(-\{0,1\}[0-9.]*\).*/\1/p' "$2" | tail -n 1; }
 
-# noise SECONDS: raw audio of 48 kHz, two channels, 16 bits.
-noise() { head -c $(($1 * 192000)) /dev/urandom; }
+# noise MILLISECONDS: raw audio of 48 kHz, two channels, 16 bits.
+noise() { head -c $(($1 * 192)) /dev/urandom; }
 
 # arrivals_for SECONDS: starts to measure what arrives; `arrived` waits and sets packets, gaps, mean_ns …
 arrivals_for() {

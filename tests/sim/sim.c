@@ -358,7 +358,7 @@ void sim_run(const struct sim_case *c, struct sim_result *ret_result)
                                               .link = out,
                                               .clock = &sim.clock.clock,
                                               .buffer_frames = c->buffer_frames,
-                                              .launch_margin_ns = 200 * TT_NS_PER_US,
+                                              .release_ns = 200 * TT_NS_PER_US,
                                               .event_capacity = EVENTS_MAX},
                       &talk) == 0);
     CHECK(tt_listen_new(&(struct tt_listen_setup){.config = &config,
