@@ -136,7 +136,8 @@ static int send_one(struct loop_end *end, const struct tt_link_packet *packet)
     struct loop_medium *medium = end->medium;
     const struct tt_loop_setup *setup = &medium->setup;
     struct loop_queue *queue = &end->peer->incoming;
-    struct tt_loop_fate fate = {.delay_ns = DEFAULT_DELAY_NS};
+    struct tt_loop_fate fate = {.delay_ns = DEFAULT_DELAY_NS,
+                                .launch_kept = end->link.keeps_launch_times};
     int64_t departure_tai_ns = departure_tai(end, packet);
     int64_t arrival_mono_ns;
     int rc = check_size(end, packet);
@@ -155,7 +156,7 @@ static int send_one(struct loop_end *end, const struct tt_link_packet *packet)
         setup->fate(setup->context, medium->sent, medium->frame, packet->bytes, &fate);
     }
     medium->sent++;
-    if (fate.launch_missed && end->link.keeps_launch_times) {
+    if (fate.launch_kept && fate.launch_missed) {
         end->errors.launch_missed++;
         end->errors.last_launch_tai_ns = packet->time_tai_ns;
         return 0;

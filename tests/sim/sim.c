@@ -76,7 +76,8 @@ static void on_packet(void *context, uint64_t index, uint8_t *data, size_t bytes
     CHECK(sim->result->packet_count > 0);
     struct sim_packet *packet = &sim->result->packets[sim->result->packet_count - 1];
 
-    packet->arrival_tai_ns = fate->lost ? INT64_MAX : packet->departure_tai_ns + fate->delay_ns;
+    packet->arrival_tai_ns =
+        fate->lost || fate->launch_missed ? INT64_MAX : packet->departure_tai_ns + fate->delay_ns;
 }
 
 /* Which source frames a packet carries is read from its content: the sender's place in the source.
