@@ -114,8 +114,14 @@ unsigned tt_plugin_engine_notes(const struct tt_plugin_engine *engine,
     } else if (engine->listen) {
         notes |= tt_listen_notes(engine->listen);
     }
-    /* That a qdisc would keep launch times, if only we might, says more. */
-    return notes & TT_NOTE_LAUNCH_PERMISSION ? notes & ~(unsigned)TT_NOTE_SOFTWARE_PACE : notes;
+    /* One line for one cause: that which says most. */
+    if (notes & (TT_NOTE_LAUNCH_PERMISSION | TT_NOTE_ETF_DELTA)) {
+        notes &= ~(unsigned)TT_NOTE_SOFTWARE_PACE;
+    }
+    if (notes & TT_NOTE_LAUNCH_REFUSED) {
+        notes &= ~(unsigned)TT_NOTE_LAUNCH_LOST;
+    }
+    return notes;
 }
 
 int tt_plugin_engine_report(struct tt_plugin_engine *engine, const char *path, unsigned notes)

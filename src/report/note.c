@@ -14,7 +14,8 @@ const char *tt_note_text(enum tt_note note)
                "by milliseconds; run as root, grant CAP_SYS_NICE or raise RLIMIT_RTPRIO";
     case TT_NOTE_SOFTWARE_PACE:
         return "launch times are kept by software (no qdisc on this interface and priority keeps "
-               "them): packets leave when the thread wakes, tens of microseconds late at best; set "
+               "them, or pace says so): packets leave when the thread wakes, tens of microseconds "
+               "late at best; set "
                "up ETF or taprio for hardware timing";
     case TT_NOTE_LAUNCH_PERMISSION:
         return "launch times are kept by software although the qdisc could keep them: SO_TXTIME "
@@ -44,6 +45,10 @@ const char *tt_note_text(enum tt_note note)
     case TT_NOTE_ETF_DELTA:
         return "the etf qdisc has delta 0 and drops every packet as late: software keeps launch "
                "times instead; give it a delta, such as 500000 ns";
+    case TT_NOTE_CLOCK_STEP:
+        return "TAI stepped while the stream ran (counted as clock_steps): its stamps moved along, "
+               "and packets on their way may be lost; let ptp4l or chrony settle before, and slew "
+               "after";
     case TT_NOTE_LAUNCH_LOST:
         return "the kernel dropped packets because their launch time had passed (counted as "
                "launch_missed, launch_invalid): give etf a longer delta, or the stream a longer "

@@ -12,14 +12,18 @@
 /* Behind the release of a packet: it is out by then. */
 #define BEHIND_NS (10 * TT_NS_PER_US)
 
-void tt_launch_plan_init(struct tt_launch_plan *plan, bool offload)
+void tt_launch_plan_init(struct tt_launch_plan *plan, int64_t lead_ns, int64_t release_ns,
+                         int64_t interval_ns, bool offload)
 {
-    int64_t half_a_lead = 1 + plan->lead_ns / 2 / plan->interval_ns;
+    int64_t half_a_lead = 1 + lead_ns / 2 / interval_ns;
+    int64_t most = offload ? TT_LINK_BATCH : BATCH_BY_TIMER;
 
-    plan->batch = offload ? TT_LINK_BATCH : BATCH_BY_TIMER;
-    if (half_a_lead < plan->batch) {
-        plan->batch = (int)half_a_lead;
-    }
+    *plan = (struct tt_launch_plan){
+        .lead_ns = lead_ns,
+        .release_ns = release_ns,
+        .interval_ns = interval_ns,
+        .batch = (int)(half_a_lead < most ? half_a_lead : most),
+    };
 }
 
 int64_t tt_launch_margin(const struct tt_launch_plan *plan)

@@ -20,7 +20,8 @@ struct tt_launch_plan {
     int batch;           /* PDUs handed over at a time */
 };
 
-void tt_launch_plan_init(struct tt_launch_plan *plan, bool offload);
+void tt_launch_plan_init(struct tt_launch_plan *plan, int64_t lead_ns, int64_t release_ns,
+                         int64_t interval_ns, bool offload);
 
 /* The least time from handing over to launch that is safe. */
 int64_t tt_launch_margin(const struct tt_launch_plan *plan);

@@ -18,6 +18,7 @@ enum tt_note {
     TT_NOTE_BYPASS = 1 << 8, /* software pacing where an etf would drop packets: past the qdiscs */
     TT_NOTE_ETF_DELTA = 1 << 9,    /* an etf with delta 0 drops every packet as late */
     TT_NOTE_LAUNCH_LOST = 1 << 10, /* the kernel refused single packets: counted */
+    TT_NOTE_CLOCK_STEP = 1 << 11,  /* TAI stepped */
 };
 
 #endif

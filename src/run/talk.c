@@ -77,12 +77,8 @@ int tt_talk_new(const struct tt_talk_setup *setup, struct tt_talk **ret_talk)
         wire_ns = (int64_t)(talk->packet_bytes + 24) * 8000 / setup->link->speed_mbps;
     }
     talk->talker.wire_ns = wire_ns;
-    talk->plan = (struct tt_launch_plan){
-        .lead_ns = setup->config->launch_lead_ns,
-        .release_ns = setup->release_ns,
-        .interval_ns = talk->talker.interval_ns,
-    };
-    tt_launch_plan_init(&talk->plan, setup->offload);
+    tt_launch_plan_init(&talk->plan, setup->config->launch_lead_ns, setup->release_ns,
+                        talk->talker.interval_ns, setup->offload);
     talk->ring = (struct tt_ring){
         .bytes = calloc((size_t)setup->buffer_frames, talk->talker.frame_bytes),
         .frames = setup->buffer_frames,
@@ -180,6 +176,7 @@ static int64_t follow_tai(struct tt_talk *talk)
         talk->last_launch_tai_ns += step_ns;
         tt_launch_trial_start(&talk->trial, tt_talker_next_launch(&talk->talker));
         talk->live.counters.clock_steps++;
+        atomic_fetch_or(&talk->notes, TT_NOTE_CLOCK_STEP);
         log_event(talk, TT_EVENT_CLOCK, talk->talker.next_frame, 0, now_tai_ns);
     }
     return now_tai_ns;

@@ -3,7 +3,7 @@
  * them, and reads them afterwards. For one stream with 8-bit sequence numbers.
  *
  * usage: arrivals INTERFACE SECONDS. Prints NAME=VALUE lines: packets, gaps (places where the
- * sequence does not go on by one), mean_ns, stdev_ns, min_ns and max_ns of the intervals.
+ * sequence does not go on by one), mean_ns, stdev_ns, min_ns, p50_ns and max_ns of the intervals.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -64,9 +64,9 @@ int main(int argc, char **argv)
     tt_hist_init(&intervals);
     read_all(link, &intervals, &gaps);
     tt_hist_summarize(&intervals, &s);
-    printf("gaps=%" PRIu64 "\nmean_ns=%.0f\nstdev_ns=%.1f\nmin_ns=%" PRId64 "\nmax_ns=%" PRId64
-           "\n",
-           gaps, s.mean, s.stdev, s.min, s.max);
+    printf("gaps=%" PRIu64 "\nmean_ns=%.0f\nstdev_ns=%.1f\nmin_ns=%" PRId64 "\np50_ns=%" PRId64
+           "\nmax_ns=%" PRId64 "\n",
+           gaps, s.mean, s.stdev, s.min, s.p50, s.max);
     tt_link_close(link);
     return 0;
 }

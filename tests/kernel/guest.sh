@@ -39,6 +39,7 @@ CLASSES="num_tc 3 map 2 2 1 0 2 2 2 2 2 2 2 2 2 2 2 2 queues 1@0 1@1 2@2"
 
 # mqprio_etf ETF-OPTION...
 mqprio_etf() {
+    no_qdisc
     # shellcheck disable=SC2086 # words
     tc -n talker qdisc replace dev talker0 root handle 100: mqprio $CLASSES hw 0 &&
         tc -n talker qdisc replace dev talker0 parent 100:1 etf "$@"

@@ -29,7 +29,6 @@ no_worse() { awk -v ours="$1" -v bare="$2" 'BEGIN { exit !(ours != "" && bare > 
 
 for delta in 5000 500000; do
     figure "etf with delta $delta ns"
-    no_qdisc
     mqprio_etf clockid CLOCK_TAI delta $delta
     bare 1 4615000
     bare 8 4615000

@@ -28,7 +28,6 @@ stream
 check "delta 0: the stream goes on" goes_on 10000
 check "delta 0: said once, with the remedy" said_once "etf qdisc has delta 0"
 
-no_qdisc
 check "wrong clock: this kernel refuses such an etf" test -n "$(mqprio_etf clockid CLOCK_MONOTONIC delta 500000 2>&1)"
 
 mqprio_etf clockid CLOCK_TAI delta 500000
@@ -61,15 +60,13 @@ check "etf comes while software paces: counted" counted 32
 check "etf comes while software paces: said once" said_once "refused most packets"
 
 # The process stands still for 20 ms, four times its lead: what was due meanwhile is late.
-no_qdisc
 mqprio_etf clockid CLOCK_TAI delta 500000
-(sleep 0.8 && pkill -STOP aplay && usleep 20000 && pkill -CONT aplay) &
+(sleep 0.8 && pid=$(pidof aplay) && kill -STOP $pid && usleep 20000 && kill -CONT $pid) &
 stream
 check "late launches: the stream goes on" goes_on 10000
 check "late launches: counted" [ "$(field pdus_late /tmp/talker.json)" -gt 0 ]
 
 # A delta too short for this machine: etf drops what it cannot send in time.
-no_qdisc
 mqprio_etf clockid CLOCK_TAI delta 100
 stream
 check "delta 100 ns: the stream goes on" goes_on $MOST

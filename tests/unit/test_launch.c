@@ -14,10 +14,9 @@
 
 static struct tt_launch_plan plan_of(int64_t lead_ns, int64_t release_ns, bool offload)
 {
-    struct tt_launch_plan plan = {
-        .lead_ns = lead_ns, .release_ns = release_ns, .interval_ns = CLASS_A_NS};
+    struct tt_launch_plan plan;
 
-    tt_launch_plan_init(&plan, offload);
+    tt_launch_plan_init(&plan, lead_ns, release_ns, CLASS_A_NS, offload);
     return plan;
 }
 
