@@ -16,11 +16,12 @@ static int64_t mono_now(struct tt_clock *clock)
     return reading.mono_after_ns;
 }
 
-/* A wake-up costs about as long as the interval of a PDU: whoever slept while catching up never
- * would. */
+/* A wake-up costs about as long as the interval of a PDU: whoever sleeps while catching up hardly
+ * does. Without real-time priority a busy thread waits the longer for its turn, so that one sleeps.
+ */
 static void wait_until(struct tt_engine_thread *thread, int64_t next_ns)
 {
-    if (!thread->behind || !thread->behind(thread->engine)) {
+    if (!thread->behind || !thread->thread.realtime || !thread->behind(thread->engine)) {
         thread->clock->ops->sleep_until(thread->clock, next_ns);
         return;
     }

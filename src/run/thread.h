@@ -15,7 +15,7 @@ struct tt_engine_thread {
     struct tt_thread thread;
     struct tt_clock *clock;
     int64_t (*step)(void *engine); /* returns the monotonic time of the next one */
-    bool (*behind)(void *engine);  /* then it does not sleep until then; NULL: it always may */
+    bool (*behind)(void *engine);  /* then a real-time thread does not sleep; NULL: it always may */
     void *engine;
     atomic_bool quit;
 };

@@ -213,7 +213,7 @@ static void spare_the_first(const struct sim_case *c, uint64_t index, uint8_t *d
 static void random_faults(void **state)
 {
     (void)state;
-    for (uint64_t seed = 0; seed < 300; seed++) {
+    for (uint64_t seed = 0; seed < 1000; seed++) {
         struct sim_case c = sim_default(seed);
         uint64_t random = seed;
 

@@ -1,0 +1,448 @@
+/*
+ * The engines as a program meets them, in virtual time: xruns and recovery, drain, pause, delay,
+ * devices that never stop, links that refuse, talkers that go away.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "audio/eth.h"
+#include "base/ns.h"
+#include "os/link_loop.h"
+#include "run/listen.h"
+#include "run/talk.h"
+#include "test.h"
+
+#define RATE   48000
+#define BUFFER 4800
+#define PERIOD 480
+
+struct rig {
+    struct tt_clock_script clock;
+    struct tt_stream_config config;
+    struct tt_link *out;
+    struct tt_link *in;
+    struct tt_talk *talk;
+    struct tt_listen *listen;
+    int64_t talk_ns; /* when each steps next */
+    int64_t listen_ns;
+    int64_t written; /* frames; their samples count from 1 */
+    uint64_t departed;
+    int64_t last_departure_ns;
+    int64_t closest_ns; /* two departures apart */
+};
+
+static void on_departure(void *context, const uint8_t *data, size_t bytes, int64_t departure_ns)
+{
+    struct rig *rig = context;
+
+    (void)data;
+    (void)bytes;
+    if (rig->departed > 0 && departure_ns - rig->last_departure_ns < rig->closest_ns) {
+        rig->closest_ns = departure_ns - rig->last_departure_ns;
+    }
+    rig->departed++;
+    rig->last_departure_ns = departure_ns;
+}
+
+static void build(struct rig *rig, bool keeps_launch_times, size_t capacity)
+{
+    struct tt_loop_setup loop = {.clock = &rig->clock,
+                                 .mtu_bytes = 1500,
+                                 .keeps_launch_times = keeps_launch_times,
+                                 .departure = on_departure,
+                                 .context = rig,
+                                 .capacity = capacity};
+
+    tt_clock_script_init(&rig->clock, 50 * TT_NS_PER_S, INT64_C(1790000000) * TT_NS_PER_S);
+    rig->closest_ns = INT64_MAX;
+    assert_int_equal(tt_link_loop_new(&loop, &rig->out, &rig->in), 0);
+    assert_int_equal(tt_talk_new(&(struct tt_talk_setup){.config = &rig->config,
+                                                         .link = rig->out,
+                                                         .clock = &rig->clock.clock,
+                                                         .buffer_frames = BUFFER,
+                                                         .launch_margin_ns = 300 * TT_NS_PER_US,
+                                                         .event_capacity = 100},
+                                 &rig->talk),
+                     0);
+    assert_int_equal(tt_listen_new(&(struct tt_listen_setup){.config = &rig->config,
+                                                             .link = rig->in,
+                                                             .clock = &rig->clock.clock,
+                                                             .buffer_frames = BUFFER,
+                                                             .period_frames = PERIOD,
+                                                             .event_capacity = 100},
+                                   &rig->listen),
+                     0);
+    rig->talk_ns = rig->listen_ns = rig->clock.mono_ns;
+}
+
+static void tear_down(struct rig *rig)
+{
+    tt_talk_free(rig->talk);
+    tt_listen_free(rig->listen);
+    tt_link_close(rig->out);
+    tt_link_close(rig->in);
+}
+
+static int setup(void **state)
+{
+    struct rig *rig = calloc(1, sizeof *rig);
+
+    rig->config = (struct tt_stream_config){
+        .dest = {0x91, 0xE0, 0xF0, 0, 0, 1},
+        .stream_id = 77,
+        .format = TT_AAF_INT16,
+        .rate_hz = RATE,
+        .channels = 1,
+        .frames_per_pdu = 6,
+        .vlan_id = -1,
+        .mtt_ns = 2 * TT_NS_PER_MS,
+        .time_uncertainty_ns = 125000,
+        .ptime_tolerance_ns = 100000,
+        .launch_lead_ns = 5 * TT_NS_PER_MS,
+    };
+    *state = rig;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    tear_down(*state);
+    free(*state);
+    return 0;
+}
+
+static void write_frames(struct rig *rig, int64_t frames)
+{
+    for (int64_t i = 0; i < frames; i++) {
+        int16_t sample = (int16_t)(rig->written + 1);
+        struct tt_pcm_area area = {(uint8_t *)&sample, 2};
+
+        tt_talk_write(rig->talk, rig->written, TT_PCM_S16_LE, &area, 1);
+        rig->written++;
+    }
+}
+
+static int state_of_talk(const struct rig *rig)
+{
+    return atomic_load(&tt_talk_device(rig->talk)->state);
+}
+
+static int state_of_listen(const struct rig *rig)
+{
+    return atomic_load(&tt_listen_device(rig->listen)->state);
+}
+
+static int64_t sent_up_to(const struct rig *rig)
+{
+    return atomic_load(&tt_talk_device(rig->talk)->engine_frame);
+}
+
+static int64_t presented_up_to(const struct rig *rig)
+{
+    return atomic_load(&tt_listen_device(rig->listen)->engine_frame);
+}
+
+/* Both engines step for so long; the recording program takes what there is where `reading`. */
+static void run(struct rig *rig, int64_t duration_ns, bool reading)
+{
+    int64_t end_ns = rig->clock.mono_ns + duration_ns;
+
+    while (rig->clock.mono_ns < end_ns) {
+        bool talks = rig->talk_ns <= rig->listen_ns;
+        int64_t next_ns = talks ? rig->talk_ns : rig->listen_ns;
+
+        if (next_ns > rig->clock.mono_ns) {
+            rig->clock.mono_ns = next_ns < end_ns ? next_ns : end_ns;
+        }
+        if (next_ns > end_ns) {
+            break;
+        }
+        if (talks) {
+            rig->talk_ns = tt_talk_step(rig->talk);
+        } else {
+            rig->listen_ns = tt_listen_step(rig->listen);
+            if (reading) {
+                atomic_store(&tt_listen_device(rig->listen)->program_frame, presented_up_to(rig));
+            }
+        }
+    }
+}
+
+static int16_t sample_at(struct rig *rig, int64_t position)
+{
+    int16_t sample;
+    int64_t program = atomic_load(&tt_listen_device(rig->listen)->program_frame);
+
+    tt_listen_read(rig->listen, position, TT_PCM_S16_LE,
+                   &(struct tt_pcm_area){(uint8_t *)&sample, 2}, 1);
+    atomic_store(&tt_listen_device(rig->listen)->program_frame, program);
+    return sample;
+}
+
+static void an_underrun_is_an_xrun_and_recovers(void **state)
+{
+    struct rig *rig = *state;
+    struct tt_talk_counters counters;
+    struct tt_listen_counters heard;
+    int64_t resumed;
+
+    build(rig, false, 1000);
+    write_frames(rig, 1000); /* 166 PDUs, and four frames that fill none */
+    assert_int_equal(tt_listen_start(rig->listen, false), 0);
+    assert_int_equal(tt_talk_start(rig->talk, false), 0);
+    run(rig, 15 * TT_NS_PER_MS, true);
+    assert_int_equal(state_of_talk(rig), TT_DEVICE_RUNNING);
+    run(rig, 15 * TT_NS_PER_MS, true);
+    assert_int_equal(state_of_talk(rig), TT_DEVICE_XRUN);
+    tt_talk_counters(rig->talk, &counters);
+    assert_int_equal(counters.xruns, 1);
+    assert_int_equal(counters.pdus_sent, 166);
+
+    tt_talk_prepare(rig->talk);
+    assert_int_equal(sent_up_to(rig), 1000); /* what was left is dropped */
+    write_frames(rig, 1200);
+    assert_int_equal(tt_talk_start(rig->talk, false), 0);
+    rig->talk_ns = rig->clock.mono_ns;
+    tt_talk_drain(rig->talk);
+    run(rig, 20 * TT_NS_PER_MS, true);
+    resumed = presented_up_to(rig);
+    run(rig, 20 * TT_NS_PER_MS, true);
+    assert_int_equal(state_of_talk(rig), TT_DEVICE_DRAINED);
+    tt_listen_counters(rig->listen, &heard);
+    assert_int_equal(heard.stream.restarts, 1);
+    assert_int_equal(heard.stream.resyncs, 1);
+    assert_int_equal(heard.stream.pdus_placed, 166 + 200);
+    assert_int_equal(heard.stream.frames_lost + heard.stream.frames_late, 0);
+    /* Somewhere in the resumed part two neighbours follow each other. */
+    assert_int_equal(sample_at(rig, resumed), sample_at(rig, resumed - 1) + 1);
+}
+
+static void the_last_pdu_is_padded_and_drained(void **state)
+{
+    struct rig *rig = *state;
+    struct tt_talk_counters counters;
+
+    build(rig, false, 1000);
+    write_frames(rig, 1000);
+    tt_talk_start(rig->talk, false);
+    tt_talk_drain(rig->talk);
+    run(rig, 50 * TT_NS_PER_MS, true);
+    assert_int_equal(state_of_talk(rig), TT_DEVICE_DRAINED);
+    assert_int_equal(sent_up_to(rig), 1000);
+    tt_talk_counters(rig->talk, &counters);
+    assert_int_equal(counters.pdus_sent, 167);
+    assert_int_equal(counters.frames_sent, 1000);
+    assert_int_equal(counters.frames_padded, 2);
+    assert_int_equal(counters.xruns, 0);
+}
+
+static void an_endless_device_sends_silence(void **state)
+{
+    struct rig *rig = *state;
+    struct tt_talk_counters counters;
+
+    build(rig, false, 10000);
+    atomic_store(&tt_talk_device(rig->talk)->endless, true);
+    write_frames(rig, 100);
+    tt_talk_start(rig->talk, false);
+    run(rig, 101 * TT_NS_PER_MS, true);
+    assert_int_equal(state_of_talk(rig), TT_DEVICE_RUNNING);
+    tt_talk_counters(rig->talk, &counters);
+    assert_in_range(counters.pdus_sent, 798, 801);
+    assert_int_equal(counters.frames_sent, 100);
+    assert_int_equal(counters.frames_padded, counters.pdus_sent * 6 - 100);
+}
+
+static void a_pause_goes_on_where_it_was(void **state)
+{
+    struct rig *rig = *state;
+    int64_t before;
+
+    build(rig, false, 10000);
+    write_frames(rig, BUFFER);
+    tt_talk_start(rig->talk, false);
+    run(rig, 20 * TT_NS_PER_MS, true);
+    tt_talk_stop(rig->talk);
+    before = sent_up_to(rig);
+    assert_in_range(before, 6 * 145, 6 * 160);
+    run(rig, 500 * TT_NS_PER_MS, true);
+    assert_int_equal(sent_up_to(rig), before);
+    tt_talk_start(rig->talk, false);
+    rig->talk_ns = rig->clock.mono_ns;
+    run(rig, 20 * TT_NS_PER_MS, true);
+    assert_in_range(sent_up_to(rig) - before, 6 * 145, 6 * 160);
+    assert_int_equal(state_of_talk(rig), TT_DEVICE_RUNNING);
+}
+
+/* ALSA's delay: what is written is heard so many frames later. */
+static void delay_counts_down_to_presentation(void **state)
+{
+    struct rig *rig = *state;
+    int64_t latency = RATE / 1000 * 3 + 6; /* start, uncertainty, transit */
+    int64_t delay;
+
+    build(rig, false, 10000);
+    write_frames(rig, BUFFER);
+    assert_int_equal(tt_talk_delay(rig->talk), BUFFER);
+    tt_talk_start(rig->talk, false);
+    delay = tt_talk_delay(rig->talk);
+    assert_in_range(delay, BUFFER + latency - 3, BUFFER + latency + 3);
+    run(rig, 50 * TT_NS_PER_MS, true);
+    assert_int_equal(tt_talk_delay(rig->talk), delay - RATE / 20);
+}
+
+static void launch_times_wait_for_the_program(void **state)
+{
+    struct rig *rig = *state;
+    struct tt_talk_counters counters;
+
+    build(rig, true, 10000);
+    write_frames(rig, PERIOD); /* 10 ms, handed over ahead of time */
+    tt_talk_start(rig->talk, false);
+    run(rig, 8 * TT_NS_PER_MS, true);
+    assert_int_equal(state_of_talk(rig), TT_DEVICE_RUNNING);
+    assert_int_equal(sent_up_to(rig), PERIOD);
+    write_frames(rig, PERIOD); /* in time, though later than the lead */
+    run(rig, 15 * TT_NS_PER_MS, true);
+    tt_talk_counters(rig->talk, &counters);
+    assert_int_equal(counters.pdus_sent, 160);
+    assert_int_equal(counters.pdus_late, 0);
+    assert_int_equal(rig->closest_ns, 125000);
+    assert_int_equal(state_of_talk(rig), TT_DEVICE_XRUN);
+    assert_int_equal(tt_talk_notes(rig->talk) & TT_NOTE_SOFTWARE_PACE, 0);
+}
+
+static void what_the_link_refuses_is_counted_and_located(void **state)
+{
+    struct rig *rig = *state;
+    struct tt_talk_counters counters;
+    const struct tt_event_log *log;
+    int64_t refused = 0;
+
+    build(rig, false, 50); /* nobody receives: 50 fit */
+    write_frames(rig, 1200);
+    tt_talk_start(rig->talk, false);
+    tt_talk_drain(rig->talk);
+    for (int i = 0; i < 1000 && state_of_talk(rig) == TT_DEVICE_DRAINING; i++) {
+        rig->clock.mono_ns = rig->talk_ns > rig->clock.mono_ns ? rig->talk_ns : rig->clock.mono_ns;
+        rig->talk_ns = tt_talk_step(rig->talk);
+    }
+    tt_talk_stop(rig->talk);
+    tt_talk_counters(rig->talk, &counters);
+    assert_int_equal(counters.pdus_sent, 50);
+    assert_int_equal(counters.pdus_refused, 150);
+    log = tt_talk_log(rig->talk);
+    for (size_t i = 0; i < log->n; i++) {
+        refused += log->events[i].kind == TT_EVENT_REFUSED ? log->events[i].frames : 0;
+    }
+    assert_int_equal(refused, 150 * 6);
+}
+
+static void a_slow_recorder_is_an_xrun_and_recovers(void **state)
+{
+    struct rig *rig = *state;
+    struct tt_listen_counters counters;
+
+    build(rig, false, 10000);
+    tt_listen_start(rig->listen, false);
+    rig->talk_ns = INT64_MAX;
+    run(rig, 50 * TT_NS_PER_MS, true);
+    run(rig, 99 * TT_NS_PER_MS, false);
+    assert_int_equal(state_of_listen(rig), TT_DEVICE_RUNNING);
+    run(rig, 10 * TT_NS_PER_MS, false);
+    assert_int_equal(state_of_listen(rig), TT_DEVICE_XRUN);
+    tt_listen_counters(rig->listen, &counters);
+    assert_int_equal(counters.xruns, 1);
+    tt_listen_prepare(rig->listen);
+    assert_int_equal(presented_up_to(rig),
+                     atomic_load(&tt_listen_device(rig->listen)->program_frame));
+    tt_listen_start(rig->listen, false);
+    rig->listen_ns = rig->clock.mono_ns;
+    run(rig, 50 * TT_NS_PER_MS, true);
+    assert_int_equal(state_of_listen(rig), TT_DEVICE_RUNNING);
+}
+
+static void an_endless_recorder_runs_on(void **state)
+{
+    struct rig *rig = *state;
+
+    build(rig, false, 10000);
+    atomic_store(&tt_listen_device(rig->listen)->endless, true);
+    tt_listen_start(rig->listen, false);
+    rig->talk_ns = INT64_MAX;
+    run(rig, 3 * TT_NS_PER_S, false);
+    assert_int_equal(state_of_listen(rig), TT_DEVICE_RUNNING);
+    assert_in_range(presented_up_to(rig), 3 * RATE - RATE / 100, 3 * RATE);
+}
+
+/* The talker goes away: the device runs on in silence, or stops where the configuration says so. */
+static void absence_is_silence_or_an_xrun(void **state)
+{
+    for (int stops = 0; stops < 2; stops++) {
+        struct rig *rig;
+        struct tt_listen_counters counters;
+
+        if (stops == 0) {
+            rig = *state;
+        } else {
+            setup((void **)&rig);
+        }
+        rig->config.on_absence = stops ? TT_ABSENCE_XRUN : TT_ABSENCE_SILENCE;
+        build(rig, false, 10000);
+        write_frames(rig, 1200);
+        tt_listen_start(rig->listen, false);
+        tt_talk_start(rig->talk, false);
+        tt_talk_drain(rig->talk);
+        run(rig, 900 * TT_NS_PER_MS, true);
+        tt_listen_counters(rig->listen, &counters);
+        assert_true(counters.talker_present);
+        run(rig, 400 * TT_NS_PER_MS, true);
+        tt_listen_counters(rig->listen, &counters);
+        assert_false(counters.talker_present);
+        assert_int_equal(counters.stream.frames_lost + counters.stream.frames_late, 0);
+        assert_int_equal(state_of_listen(rig), stops ? TT_DEVICE_XRUN : TT_DEVICE_RUNNING);
+        if (stops) {
+            teardown((void **)&rig);
+        }
+    }
+}
+
+/* Packets of before the start belong to nobody. */
+static void what_arrived_before_the_start_is_dropped(void **state)
+{
+    struct rig *rig = *state;
+    struct tt_listen_counters counters;
+
+    build(rig, false, 10000);
+    write_frames(rig, 1200);
+    tt_talk_start(rig->talk, false);
+    rig->listen_ns = INT64_MAX;
+    run(rig, 15 * TT_NS_PER_MS, false);
+    tt_listen_start(rig->listen, false);
+    rig->listen_ns = rig->clock.mono_ns;
+    run(rig, 15 * TT_NS_PER_MS, true);
+    tt_listen_counters(rig->listen, &counters);
+    assert_in_range(counters.stream.pdus, 80, 95);
+    assert_int_equal(counters.stream.pdus_late, 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(an_underrun_is_an_xrun_and_recovers),
+        TEST(the_last_pdu_is_padded_and_drained),
+        TEST(an_endless_device_sends_silence),
+        TEST(a_pause_goes_on_where_it_was),
+        TEST(delay_counts_down_to_presentation),
+        TEST(launch_times_wait_for_the_program),
+        TEST(what_the_link_refuses_is_counted_and_located),
+        TEST(a_slow_recorder_is_an_xrun_and_recovers),
+        TEST(an_endless_recorder_runs_on),
+        TEST(absence_is_silence_or_an_xrun),
+        TEST(what_arrived_before_the_start_is_dropped),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
