@@ -92,6 +92,8 @@ arrivals_for() {
 }
 
 arrived() {
+    # shellcheck disable=SC2034 # for the test
+    packets='' gaps='' mean_ns='' stdev_ns='' min_ns='' p50_ns='' max_ns=''
     wait "$arrivals_pid"
     # shellcheck disable=SC1091 # written just now
     . /tmp/arrivals

@@ -38,7 +38,7 @@ stream() {
 said() { [ "$(grep -c "$1" /tmp/said)" = "$2" ]; }
 steps() { [ "$(field clock_steps /tmp/talker.json)" = "$1" ]; }
 
-alsa
+alsa pace auto
 stream "TAI unset" true
 check "TAI unset: said once" said "TAI offset is 0" 1
 check "TAI unset: no step" steps 0

@@ -5,7 +5,7 @@
 
 PDUS=10000
 wire
-alsa
+alsa pace auto
 noise 1240 >/tmp/noise # aplay fills the last period of 125 ms
 
 # bare BATCH LEAD_NS: sets refused, and what arrived.

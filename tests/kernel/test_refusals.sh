@@ -22,7 +22,7 @@ said_once() { [ "$(grep -c "$1" /tmp/said)" = 1 ]; }
 goes_on() { [ "$packets" -ge "$1" ]; }
 counted() { [ "$(($(field pdus_refused /tmp/talker.json) + $(field pdus_dropped /tmp/talker.json)))" -ge "$1" ]; }
 
-alsa
+alsa pace auto
 mqprio_etf clockid CLOCK_TAI delta 0
 stream
 check "delta 0: the stream goes on" goes_on 10000
@@ -42,7 +42,7 @@ check "no SO_TXTIME: the stream goes on" goes_on 10000
 check "no SO_TXTIME: said once" said_once "drops packets without a launch time"
 
 # While it runs the etf gets delta 0: from then on it drops every packet.
-alsa
+alsa pace auto
 mqprio_etf clockid CLOCK_TAI delta 500000
 (sleep 0.8 && tc -n talker qdisc del dev talker0 parent 100:1 &&
     tc -n talker qdisc replace dev talker0 parent 100:1 etf clockid CLOCK_TAI delta 0) &
@@ -61,7 +61,7 @@ check "etf comes while software paces: said once" said_once "refused most packet
 
 # The process stands still for 20 ms, four times its lead: what was due meanwhile is late.
 mqprio_etf clockid CLOCK_TAI delta 500000
-(sleep 0.8 && pid=$(pidof aplay) && kill -STOP $pid && usleep 20000 && kill -CONT $pid) &
+(sleep 0.8 && pid=$(pidof aplay) && kill -STOP "$pid" && usleep 20000 && kill -CONT "$pid") &
 stream
 check "late launches: the stream goes on" goes_on 10000
 check "late launches: counted" [ "$(field pdus_late /tmp/talker.json)" -gt 0 ]

@@ -7,7 +7,7 @@ seconds=$(cat /project/seconds 2>/dev/null || echo 10)
 raw="-q -t raw -f S16_LE -r 48000 -c 2"
 wire
 modprobe snd-aloop
-alsa
+alsa pace auto
 mqprio_etf clockid CLOCK_TAI delta 500000
 noise $((seconds * 1000)) >/tmp/noise
 total=$((seconds + 2))
