@@ -21,9 +21,10 @@ const char *tt_note_text(enum tt_note note)
         return "launch times are kept by software although the qdisc could keep them: SO_TXTIME "
                "needs CAP_NET_ADMIN; run as root or grant it";
     case TT_NOTE_LAUNCH_REFUSED:
-        return "the kernel refused most packets for their launch times while running (counted): "
-               "from there software keeps them and packets go past the qdiscs, gates and shapers "
-               "too; check that etf's delta is long enough for this machine (500 us is usual)";
+        return "the kernel refused most packets while running (counted): from there software "
+               "keeps their times and they go past the qdiscs, gates and shapers too; check the "
+               "interface's qdiscs: etf's delta may be too short for this machine (500 us is "
+               "usual)";
     case TT_NOTE_TAI_UNSET:
         return "the kernel's TAI offset is 0, so TAI and UTC are the same here: peers that know "
                "TAI "
