@@ -156,6 +156,7 @@ static int64_t follow_tai(struct tt_listen *listen)
     if (step_ns != 0) {
         tt_listener_clock_step(&listen->listener, step_ns);
         listen->live.clock_steps++;
+        atomic_fetch_or(&listen->notes, TT_NOTE_CLOCK_STEP);
         tt_event_log_add(&listen->log, (struct tt_event){.kind = TT_EVENT_CLOCK,
                                                          .frame = listen->listener.timeline.device,
                                                          .time_tai_ns = now_tai_ns});

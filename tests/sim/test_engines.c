@@ -60,7 +60,7 @@ static void build(struct rig *rig, bool keeps_launch_times, size_t capacity)
                                                          .link = rig->out,
                                                          .clock = &rig->clock.clock,
                                                          .buffer_frames = BUFFER,
-                                                         .launch_margin_ns = 300 * TT_NS_PER_US,
+                                                         .release_ns = 300 * TT_NS_PER_US,
                                                          .event_capacity = 100},
                                  &rig->talk),
                      0);

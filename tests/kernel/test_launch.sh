@@ -1,0 +1,46 @@
+#!/bin/sh
+# Launch times: the talker through a software etf, beside the least program that uses SO_TXTIME. Class A, 10,000 PDUs.
+# Its batch, its lead and its priority are ours (run/launch.c): batches of 4, handed over 10 us behind a release.
+. guest.sh
+
+PDUS=10000
+wire
+alsa pace auto
+noise 1240 >/tmp/noise # aplay fills the last period of 125 ms
+
+# bare BATCH LEAD_NS: sets refused, and what arrived.
+bare() {
+    arrivals_for 2
+    refused=$(at talker bare_talker talker0 3 $PDUS "$1" "$2")
+    arrived
+    figure "bare, batches of $1: $packets of $PDUS received, $refused refused, interval stdev $stdev_ns ns," \
+        "$min_ns to $max_ns"
+}
+
+ours() {
+    arrivals_for 2
+    at talker aplay -q -D out -t raw -f S16_LE -r 48000 -c 2 /tmp/noise
+    arrived
+    refused=$(field pdus_refused /tmp/talker.json)
+    figure "tactus: $packets of $PDUS received, $refused refused, interval stdev $stdev_ns ns, $min_ns to $max_ns"
+}
+
+no_worse() { awk -v ours="$1" -v bare="$2" 'BEGIN { exit !(ours != "" && bare > 0 && ours <= 1.05 * bare + 20) }'; }
+
+for delta in 5000 500000; do
+    figure "etf with delta $delta ns"
+    mqprio_etf clockid CLOCK_TAI delta $delta
+    bare 1 4615000
+    bare 8 4615000
+    bare 20 4615000
+    bare 4 $((4500000 + (delta + 115000) % 125000))
+    bare_stdev_ns=$stdev_ns
+    bare_refused=$refused
+    ours
+    check "delta $delta ns: every PDU is sent" [ "$(field pdus_sent /tmp/talker.json)" = $PDUS ]
+    check "delta $delta ns: all arrive, or the error queue tells" [ $((packets + refused)) = $PDUS ]
+    check "delta $delta ns: in order" [ "$gaps" -le "$refused" ]
+    check "delta $delta ns: no more refused than of the bare program" at_most "$refused" "$bare_refused"
+    check "delta $delta ns: intervals as even as the bare program's" no_worse "$stdev_ns" "$bare_stdev_ns"
+done
+finish
