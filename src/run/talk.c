@@ -10,6 +10,7 @@
 #include "audio/talker.h"
 #include "base/counters.h"
 #include "base/ns.h"
+#include "os/memory.h"
 #include "os/wake.h"
 #include "run/launch.h"
 #include "run/ring.h"
@@ -53,11 +54,22 @@ struct tt_talk {
     struct tt_event_log log;
 };
 
+/* The offset of the stamps; it may change when the clock steps. */
+static void read_tai_offset(struct tt_talk *talk)
+{
+    int offset_s = talk->clock->ops->tai_offset_s(talk->clock);
+
+    if (talk->config.timescale == TT_TIMESCALE_UTC) {
+        talk->talker.stamp_offset_ns = -offset_s * TT_NS_PER_S;
+    } else if (offset_s == 0) {
+        atomic_fetch_or(&talk->notes, TT_NOTE_TAI_UNSET);
+    }
+}
+
 int tt_talk_new(const struct tt_talk_setup *setup, struct tt_talk **ret_talk)
 {
-    struct tt_talk *talk = calloc(1, sizeof *talk);
+    struct tt_talk *talk = tt_memory_new(1, sizeof *talk);
     int64_t wire_ns = 0;
-    int tai_offset_s = 0;
 
     if (!talk) {
         return -ENOMEM;
@@ -80,14 +92,14 @@ int tt_talk_new(const struct tt_talk_setup *setup, struct tt_talk **ret_talk)
     tt_launch_plan_init(&talk->plan, setup->config->launch_lead_ns, setup->release_ns,
                         talk->talker.interval_ns, setup->offload);
     talk->ring = (struct tt_ring){
-        .bytes = calloc((size_t)setup->buffer_frames, talk->talker.frame_bytes),
+        .bytes = tt_memory_new((size_t)setup->buffer_frames, talk->talker.frame_bytes),
         .frames = setup->buffer_frames,
         .frame_bytes = talk->talker.frame_bytes,
         .channels = setup->config->channels,
     };
-    talk->packets = calloc(TT_LINK_BATCH, talk->packet_bytes);
+    talk->packets = tt_memory_new(TT_LINK_BATCH, talk->packet_bytes);
     talk->log.capacity = setup->event_capacity;
-    talk->log.events = calloc(setup->event_capacity + 1, sizeof *talk->log.events);
+    talk->log.events = tt_memory_new(setup->event_capacity + 1, sizeof *talk->log.events);
     if (!talk->ring.bytes || !talk->packets || !talk->log.events || talk->device.wake_fd < 0) {
         tt_talk_free(talk);
         return -ENOMEM;
@@ -95,12 +107,7 @@ int tt_talk_new(const struct tt_talk_setup *setup, struct tt_talk **ret_talk)
     if (!talk->kernel_pace) {
         talk->notes |= TT_NOTE_SOFTWARE_PACE;
     }
-    if (tt_clock_tai_offset(&tai_offset_s) < 0 || tai_offset_s == 0) {
-        talk->notes |= TT_NOTE_TAI_UNSET;
-    }
-    if (setup->config->timescale == TT_TIMESCALE_UTC) {
-        talk->talker.stamp_offset_ns = -tai_offset_s * TT_NS_PER_S;
-    }
+    read_tai_offset(talk);
     *ret_talk = talk;
     return 0;
 }
@@ -173,6 +180,7 @@ static int64_t follow_tai(struct tt_talk *talk)
     now_tai_ns = tt_timebase_tai(&talk->timebase, reading.mono_after_ns);
     if (step_ns != 0) {
         tt_talker_clock_step(&talk->talker, step_ns);
+        read_tai_offset(talk);
         talk->last_launch_tai_ns += step_ns;
         tt_launch_trial_start(&talk->trial, tt_talker_next_launch(&talk->talker));
         talk->live.counters.clock_steps++;
@@ -229,15 +237,9 @@ int tt_talk_start(struct tt_talk *talk, bool thread)
     return error;
 }
 
-/* Moves the state from one of the running ones, unless the program was quicker. */
-static void leave(struct tt_talk *talk, int from, int to)
-{
-    atomic_compare_exchange_strong(&talk->device.state, &from, to);
-}
-
 void tt_talk_drain(struct tt_talk *talk)
 {
-    leave(talk, TT_DEVICE_RUNNING, TT_DEVICE_DRAINING);
+    tt_device_leave(&talk->device, TT_DEVICE_RUNNING, TT_DEVICE_DRAINING);
 }
 
 /* Returns how many the kernel dropped after it had taken them. */
@@ -265,8 +267,8 @@ void tt_talk_stop(struct tt_talk *talk)
         collect_errors(talk, &launch_tai_ns);
         publish(talk);
     }
-    leave(talk, TT_DEVICE_RUNNING, TT_DEVICE_STOPPED);
-    leave(talk, TT_DEVICE_DRAINING, TT_DEVICE_STOPPED);
+    tt_device_leave(&talk->device, TT_DEVICE_RUNNING, TT_DEVICE_STOPPED);
+    tt_device_leave(&talk->device, TT_DEVICE_DRAINING, TT_DEVICE_STOPPED);
 }
 
 /* How many frames the next PDU gets from the program (the rest is silence), or -1: none for now. */
@@ -284,7 +286,7 @@ static int64_t supply(struct tt_talk *talk, int64_t now_tai_ns, int64_t earliest
             return there;
         }
         if (now_tai_ns >= talk->last_launch_tai_ns) {
-            leave(talk, TT_DEVICE_DRAINING, TT_DEVICE_DRAINED);
+            tt_device_leave(&talk->device, TT_DEVICE_DRAINING, TT_DEVICE_DRAINED);
         }
         return -1;
     }
@@ -296,7 +298,7 @@ static int64_t supply(struct tt_talk *talk, int64_t now_tai_ns, int64_t earliest
     }
     talk->live.counters.xruns++;
     log_event(talk, TT_EVENT_XRUN, frame, there, now_tai_ns);
-    leave(talk, TT_DEVICE_RUNNING, TT_DEVICE_XRUN);
+    tt_device_leave(&talk->device, TT_DEVICE_RUNNING, TT_DEVICE_XRUN);
     return -1;
 }
 
@@ -314,6 +316,7 @@ static void fill_packet(struct tt_talk *talk, const struct tt_talker_pdu *pdu, i
 struct talk_batch {
     struct tt_talker_pdu pdus[TT_LINK_BATCH];
     struct tt_link_packet packets[TT_LINK_BATCH];
+    int64_t frames[TT_LINK_BATCH]; /* of the program's in each */
     bool refused[TT_LINK_BATCH];
     int n;
     bool starved; /* the program has not written the next one */
@@ -333,10 +336,9 @@ static void take(struct tt_talk *talk, int64_t frames, int64_t now_tai_ns, int64
         return;
     }
     fill_packet(talk, pdu, frames, data);
+    batch->frames[batch->n] = frames;
     batch->packets[batch->n++] = (struct tt_link_packet){
         .data = data, .bytes = talk->packet_bytes, .time_tai_ns = pdu->launch_tai_ns};
-    talk->live.counters.frames_sent += (uint64_t)frames;
-    talk->live.counters.frames_padded += frames_per_pdu - (uint64_t)frames;
     talk->last_launch_tai_ns = pdu->launch_tai_ns;
 }
 
@@ -382,6 +384,8 @@ static unsigned book(struct tt_talk *talk, const struct talk_batch *batch, int64
             continue;
         }
         counters->pdus_sent++;
+        counters->frames_sent += (uint64_t)batch->frames[i];
+        counters->frames_padded += talk->config.frames_per_pdu - (uint64_t)batch->frames[i];
         tt_hist_record(&talk->lateness, departure_ns - pdu->due_tai_ns);
         if (departure_ns - pdu->due_tai_ns > talk->talker.interval_ns) {
             counters->pdus_late++;
@@ -406,18 +410,11 @@ static void judge_kernel(struct tt_talk *talk, unsigned handed, unsigned refused
     }
 }
 
-/* The program is woken once enough room is there, and when the engine stopped by itself. */
-static void wake_program(struct tt_talk *talk)
+/* Frames that the program may write. */
+static int64_t room(const struct tt_talk *talk)
 {
-    struct tt_device *device = &talk->device;
-    int state = atomic_load(&device->state);
-    int64_t room = device->buffer_frames -
-                   (atomic_load(&device->program_frame) - atomic_load(&device->engine_frame));
-
-    if ((state != TT_DEVICE_RUNNING && state != TT_DEVICE_DRAINING) ||
-        room >= atomic_load_explicit(&device->wake_frames, memory_order_relaxed)) {
-        tt_wake_kick(device->wake_fd);
-    }
+    return talk->device.buffer_frames -
+           (atomic_load(&talk->device.program_frame) - atomic_load(&talk->device.engine_frame));
 }
 
 /* When there is something to do again, in TAI. */
@@ -453,7 +450,7 @@ int64_t tt_talk_step(struct tt_talk *talk)
     refused += book(talk, &batch, now_tai_ns);
     judge_kernel(talk, (unsigned)batch.n, refused, launch_tai_ns);
     publish(talk);
-    wake_program(talk);
+    tt_device_wake(&talk->device, room(talk));
     return tt_timebase_mono(&talk->timebase, next_step(talk, now_tai_ns, batch.starved));
 }
 
