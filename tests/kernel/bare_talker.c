@@ -3,8 +3,8 @@
  * packets of class A at equal distances, by SO_TXTIME, a batch at a time. What etf drops is counted
  * from the error queue.
  *
- * usage: bare_talker INTERFACE PRIORITY COUNT BATCH LEAD_NS; LEAD_NS from the hand-over of a batch
- * to its first launch. Prints the number of packets that were refused.
+ * usage: bare_talker INTERFACE PRIORITY COUNT BATCH LEAD_NS PHASE_NS; LEAD_NS from the hand-over of
+ * a batch to its first launch. Prints the number of packets that were refused.
  */
 #include <arpa/inet.h>
 #include <linux/errqueue.h>
@@ -102,11 +102,12 @@ static int count_refused(int fd)
 
 int main(int argc, char **argv)
 {
-    int fd = argc == 6 ? open_socket(argv[1], atoi(argv[2])) : -1;
+    int fd = argc == 7 ? open_socket(argv[1], atoi(argv[2])) : -1;
     int count = fd >= 0 ? atoi(argv[3]) : 0;
     int batch = fd >= 0 ? atoi(argv[4]) : 0;
     int64_t lead_ns = fd >= 0 ? atoll(argv[5]) : 0;
-    int64_t first_ns = (tai_ns() / INTERVAL_NS + 100) * INTERVAL_NS + lead_ns;
+    int64_t phase_ns = fd >= 0 ? atoll(argv[6]) : 0;
+    int64_t first_ns = (tai_ns() / INTERVAL_NS + 200) * INTERVAL_NS + phase_ns;
     int refused = 0;
 
     if (batch < 1 || batch > BATCH_MAX) {
