@@ -3,6 +3,8 @@
  */
 #include "made_stream.h"
 
+#include <string.h>
+
 #include "base/bytes.h"
 
 /* `n` PDUs of 6 frames at 96 kHz (62.5 us) in `within_ns`, in the middle of a paced stream. */
@@ -205,12 +207,49 @@ static void test_crf(void **state)
     expect(&observer, BIT(STAMPS_UTC) | BIT(STAMPS_JUMP));
 }
 
+/* Damaged PDUs at any time at all: nothing overflows (the sanitizers watch), and the list holds. */
+static void test_anything(void **state)
+{
+    uint64_t seed = 1;
+    struct tt_observer observer;
+    int64_t arrival_ns = UTC_NS;
+
+    (void)state;
+    start(&observer);
+    for (int i = 0; i < 100000; i++) {
+        struct tt_finding findings[TT_FINDINGS_MAX];
+        struct sender sender = class_a();
+        bool crf = random_below(&seed, 2) > 0;
+        uint8_t pdu[64] = {crf ? TT_AVTP_SUBTYPE_CRF : TT_AVTP_SUBTYPE_AAF, 0x81, (uint8_t)i};
+
+        tt_put_be16(pdu + (crf ? 16 : 20), 24);
+        pdu[16] = crf ? 0 : TT_AAF_INT16;
+        tt_put_be16(pdu + 17, crf ? 24 << 8 : 5 << 12 | 2);
+        pdu[19] = 16;
+        tt_put_be32(pdu + 12, crf ? 48000 : (uint32_t)(arrival_ns + TAI_NS));
+        for (uint64_t damage = random_below(&seed, 4); damage > 0; damage--) {
+            pdu[1 + random_below(&seed, 63)] = (uint8_t)random_next(&seed);
+        }
+        memset(pdu + 4, 0, 8); /* still the same stream */
+        arrival_ns += (int64_t)random_below(&seed, 200000);
+        if (random_below(&seed, 100) == 0) { /* as far as a capture can claim */
+            arrival_ns = (int64_t)random_below(&seed, UINT64_C(8000000000000000000)) -
+                         INT64_C(4000000000000000000);
+        }
+        send_bytes(&observer, &sender, pdu, 20 + random_size(&seed, 45), arrival_ns);
+        assert_true(tt_findings(&observer, observer.streams[0], findings) <= TT_FINDINGS_MAX);
+    }
+    assert_int_equal(observer.count, 2);
+    tt_observer_done(&observer);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bursts),           cmocka_unit_test(test_sequence),
         cmocka_unit_test(test_sequence_jumps),   cmocka_unit_test(test_flags_and_shape),
         cmocka_unit_test(test_tag_and_identity), cmocka_unit_test(test_crf),
+        cmocka_unit_test(test_anything),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
