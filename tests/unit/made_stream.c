@@ -92,12 +92,12 @@ void expect(struct tt_observer *observer, uint64_t kinds)
     tt_observer_done(observer);
 }
 
-void expect_figure(struct tt_observer *observer, uint64_t kind, enum tt_figure figure,
+void expect_figure(struct tt_observer *observer, uint64_t kinds, enum tt_figure figure,
                    int64_t value)
 {
     struct tt_finding findings[TT_FINDINGS_MAX];
 
-    assert_true(found(observer, findings) == kind);
+    assert_true(found(observer, findings) == kinds);
     assert_true(findings[0].has >> figure & 1);
     assert_int_equal(findings[0].figures[figure], value);
     tt_observer_done(observer);

@@ -40,8 +40,8 @@ void start(struct tt_observer *observer);
 uint64_t found(const struct tt_observer *observer, struct tt_finding *ret_findings);
 /* Exactly these kinds on the first stream, and the end of the observer. */
 void expect(struct tt_observer *observer, uint64_t kinds);
-/* The only finding, which shows `figure` as `value`. */
-void expect_figure(struct tt_observer *observer, uint64_t kind, enum tt_figure figure,
+/* As expect, and the first finding shows `figure` as `value`. */
+void expect_figure(struct tt_observer *observer, uint64_t kinds, enum tt_figure figure,
                    int64_t value);
 
 #endif

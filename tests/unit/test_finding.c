@@ -165,6 +165,10 @@ static void test_stamp_jump(void **state)
             for (int64_t i = 50; i < 100; i++) {
                 send_moved(&observer, &sender, i, offs_ns[k], 0);
             }
+            sender.aaf.tu = false;
+            for (int64_t i = 100; i < 120 && excuse == 2; i++) {
+                send_moved(&observer, &sender, i, 0, 0); /* synchronised again */
+            }
             if (excuse == 0 && off) {
                 expect_figure(&observer, BIT(STAMPS_JUMP), TT_FIGURE_WORST_NS, offs_ns[k]);
             } else {
@@ -176,8 +180,9 @@ static void test_stamp_jump(void **state)
     }
 }
 
-/* The first `follow` of `steps` steps go with an arrival that hesitates by 20 us each. */
-static uint64_t follow_kinds(int64_t steps, int64_t follow)
+/* The first `follow` of `steps` stamps are 20 us late each after the one before, and their arrivals
+ * arrival_ns. */
+static uint64_t follow_kinds(int64_t steps, int64_t follow, int64_t arrival_ns)
 {
     struct tt_finding findings[TT_FINDINGS_MAX];
     struct sender sender = class_a();
@@ -186,9 +191,9 @@ static uint64_t follow_kinds(int64_t steps, int64_t follow)
 
     start(&observer);
     for (int64_t i = 0; i <= steps; i++) {
-        int64_t moved_ns = 20000 * (i < follow ? i : follow);
+        int64_t so_far = i < follow ? i : follow;
 
-        send_moved(&observer, &sender, i, moved_ns, moved_ns);
+        send_moved(&observer, &sender, i, 20000 * so_far, arrival_ns * so_far);
     }
     kinds = found(&observer, findings);
     tt_observer_done(&observer);
@@ -201,10 +206,13 @@ static void test_stamps_follow(void **state)
     struct tt_observer observer;
 
     (void)state;
-    assert_true(follow_kinds(TT_FOLLOW_STEPS, TT_FOLLOW_STEPS) == BIT(STAMPS_FOLLOW));
-    assert_true(follow_kinds(TT_FOLLOW_STEPS - 1, TT_FOLLOW_STEPS - 1) == BIT(STAMPS_JUMP));
-    assert_true(follow_kinds(100, 51) == BIT(STAMPS_FOLLOW));
-    assert_true(follow_kinds(100, 50) == BIT(STAMPS_JUMP));
+    assert_true(follow_kinds(TT_FOLLOW_STEPS, TT_FOLLOW_STEPS, 20000) == BIT(STAMPS_FOLLOW));
+    assert_true(follow_kinds(TT_FOLLOW_STEPS - 1, TT_FOLLOW_STEPS - 1, 20000) == BIT(STAMPS_JUMP));
+    assert_true(follow_kinds(100, 51, 20000) == BIT(STAMPS_FOLLOW));
+    assert_true(follow_kinds(100, 50, 20000) == BIT(STAMPS_JUMP));
+    /* Four times as close to the arrival as to the media, and not quite. */
+    assert_true(follow_kinds(100, 100, 15001) == BIT(STAMPS_FOLLOW));
+    assert_true(follow_kinds(100, 100, 15000) == BIT(STAMPS_JUMP));
     /* A media clock whose packets hesitate so follows nothing. */
     start(&observer);
     for (int64_t i = 0; i < 100; i++) {
@@ -253,8 +261,8 @@ static void test_sparse_and_missing(void **state)
 }
 
 /* 44.1 kHz, 6 frames: 136,054.42 ns. Stamps advance by the whole ns, and are right again after each
- * `every` PDUs. */
-static void send_cut(struct tt_observer *observer, int64_t every, int64_t times)
+ * `every` PDUs; then come `wobbly` stamps that are off by 20 ns either way. */
+static void send_cut(struct tt_observer *observer, int64_t every, int64_t times, int64_t wobbly)
 {
     struct sender sender = class_a();
 
@@ -266,6 +274,9 @@ static void send_cut(struct tt_observer *observer, int64_t every, int64_t times)
 
         send_moved(observer, &sender, i, cut_ns - right_ns, 0);
     }
+    for (int64_t i = 1; i <= wobbly; i++) {
+        send_moved(observer, &sender, every * times + i, i % 2 ? 20 : -20, 0);
+    }
 }
 
 static void test_period_cut(void **state)
@@ -273,15 +284,19 @@ static void test_period_cut(void **state)
     struct tt_observer observer;
 
     (void)state;
-    send_cut(&observer, 100, 3); /* before the first step nobody knows since when it was cut */
+    send_cut(&observer, 100, 3, 0); /* before the first step nobody knows since when it was cut */
     expect_figure(&observer, BIT(PERIOD_CUT), TT_FIGURE_EVERY_PDUS, 100);
-    send_cut(&observer, 100, 2);
-    expect(&observer, 0);
-    send_cut(&observer, 5, 40); /* owes 2.1 ns */
+    send_cut(&observer, 100, 4, 2);
     expect(&observer, BIT(PERIOD_CUT));
-    send_cut(&observer, 4, 50); /* 1.7 ns: rounding does as much */
+    send_cut(&observer, 100, 4, 3); /* as often otherwise */
     expect(&observer, 0);
-    send_cut(&observer, 1, 5000);
+    send_cut(&observer, 100, 2, 0);
+    expect(&observer, 0);
+    send_cut(&observer, 5, 40, 0); /* owes 2.1 ns */
+    expect(&observer, BIT(PERIOD_CUT));
+    send_cut(&observer, 4, 50, 0); /* 1.7 ns: rounding does as much */
+    expect(&observer, 0);
+    send_cut(&observer, 1, 5000, 0);
     expect(&observer, 0);
 }
 

@@ -63,6 +63,11 @@ static void test_sequence(void **state)
     start(&observer);
     send_run(&observer, &sender, 0, 50);
     send_moved(&observer, &sender, 49, 0, 10);
+    send_run(&observer, &sender, 55, 100);
+    expect_figure(&observer, BIT(LOST) | BIT(DUPLICATED), TT_FIGURE_OF, 100);
+    start(&observer);
+    send_run(&observer, &sender, 0, 50);
+    send_moved(&observer, &sender, 49, 0, 10);
     send_run(&observer, &sender, 50, 100);
     expect_figure(&observer, BIT(DUPLICATED), TT_FIGURE_COUNT, 1);
     start(&observer);
@@ -122,8 +127,12 @@ static void test_flags_and_shape(void **state)
     expect_figure(&observer, BIT(REFUSED), TT_FIGURE_COUNT, 1);
     start(&observer);
     send_run(&observer, &sender, 0, 50);
-    sender.aaf.channels = 3;
-    send_run(&observer, &sender, 50, 100);
+    sender.frames = 12; /* the media goes on, the PDUs are longer */
+    for (int64_t i = 0; i < 50; i++) {
+        int64_t due_ns = UTC_NS + (50 + 2 * i) * INTERVAL_NS;
+
+        send_pdu(&observer, &sender, 50 + i, due_ns + TAI_NS + MARGIN_NS, due_ns);
+    }
     expect_figure(&observer, BIT(SHAPE_CHANGED), TT_FIGURE_COUNT, 1);
     start(&observer);
     for (int64_t i = 0; i < 100; i++) {
