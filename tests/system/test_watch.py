@@ -281,6 +281,13 @@ class Live(Case):
             self.assertGreater(row["pdus"], 0)
             self.assertFalse(first["final"])
             self.assertEqual(last["packets_dropped"], 0)
+            self.assertEqual(last["tai_offset_ns"], self.kernel_tai_offset_ns())
+
+    @staticmethod
+    def kernel_tai_offset_ns():
+        """None where nobody set it."""
+        ahead = time.clock_gettime(time.CLOCK_TAI) - time.time()
+        return round(ahead) * SECOND or None
 
     def test_written_file_survives_a_kill(self):
         path = str(self.folder / "live.pcap")
