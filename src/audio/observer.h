@@ -82,21 +82,21 @@ struct tt_observer {
     uint64_t cut;       /* too few bytes captured to tell */
     uint64_t beyond;    /* of streams beyond `capacity`, or of memory */
     uint64_t by_subtype[256];
-    bool tai_known; /* what arrivals plus scales.tai_offset_ns are, is TAI for certain */
+    bool tai_known; /* scales.tai_offset_ns is no mere guess */
     struct tt_conduct_scales scales;
 };
 
 /* Up to `capacity` streams, each allocated when it first appears. 0 or -ENOMEM. */
 int tt_observer_init(struct tt_observer *observer, size_t capacity);
-/* Arrivals are UTC and TAI is so many seconds ahead; before the first packet. 37 is assumed
- * otherwise. 0 means that nobody set it on this machine: 37 or none fits the stamps then, and which
- * of the two is right cannot be told. */
+/* How many seconds TAI is ahead of UTC, where arrivals are; before the first packet. 37 otherwise.
+ * 0: nobody set it on this machine, so its UTC may be either. 37 s are tried then, and stamps that
+ * fit with them or without are both taken as right. */
 void tt_observer_set_tai_offset(struct tt_observer *observer, int seconds);
 void tt_observer_done(struct tt_observer *observer);
 
-/* One Ethernet frame, tag in-line, with its arrival time in ns of UTC. `bytes` is what
- * was captured, `wire_bytes` the frame's length on the wire (a snap length may have cut it: lengths
- * are then checked against wire_bytes and the payload is not read). */
+/* One Ethernet frame, tag in-line, with its arrival time in ns of UTC. `bytes` is what was
+ * captured, `wire_bytes` the frame's length on the wire (a snap length may have cut it: lengths are
+ * then checked against wire_bytes and the payload is not read). */
 void tt_observer_packet(struct tt_observer *observer, const uint8_t *frame, size_t bytes,
                         size_t wire_bytes, int64_t arrival_ns);
 
