@@ -10,6 +10,7 @@
 
 #include <jansson.h>
 
+#include "report/finding_text.h"
 #include "report/json.h"
 #include "report/loss_line.h"
 #include "report/note.h"
@@ -220,11 +221,62 @@ static void test_loss_of_a_listener(void **state)
     assert_true(strlen(line.text) < sizeof line.text);
 }
 
+/* Every kind, with the longest figures there can be, fits its line and has a code of its own. */
+static void test_finding_texts(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < TT_FINDING_KINDS; kind++) {
+        struct tt_finding finding = {.kind = (enum tt_finding_kind)kind,
+                                     .has = (1u << TT_FIGURES) - 1,
+                                     .detail = tt_aaf_reason_text(TT_AAF_TRUNCATED)};
+        char text[TT_FINDING_TEXT];
+
+        for (int i = 0; i < TT_FIGURES; i++) {
+            finding.figures[i] = INT64_MIN + 1;
+        }
+        assert_true(strlen(tt_finding_text(&finding, text)) > 20);
+        assert_null(strpbrk(text, "{}\n"));
+        for (int other = 0; other < kind; other++) {
+            assert_string_not_equal(tt_finding_code(finding.kind),
+                                    tt_finding_code((enum tt_finding_kind)other));
+        }
+    }
+}
+
+static void test_finding_forms(void **state)
+{
+    struct tt_finding finding = {
+        .kind = TT_FINDING_LATE,
+        .severity = TT_SEVERITY_FAULT,
+        .has = 1u << TT_FIGURE_COUNT | 1u << TT_FIGURE_OF | 1u << TT_FIGURE_WORST_NS,
+        .figures = {
+            [TT_FIGURE_COUNT] = 1234, [TT_FIGURE_OF] = 20000, [TT_FIGURE_WORST_NS] = 5295517}};
+    char text[TT_FINDING_TEXT];
+    json_t *object = tt_finding_json(&finding);
+    json_t *want = json_pack("{s:s, s:s, s:s, s:{s:i, s:i, s:i}, s:n}", "code", "late", "severity",
+                             "fault", "text", tt_finding_text(&finding, text), "figures", "count",
+                             1234, "of", 20000, "worst_ns", 5295517, "reason");
+
+    (void)state;
+    assert_non_null(strstr(text, "1,234 of 20,000 stamped PDUs (6.17 %)"));
+    assert_non_null(strstr(text, "5.296 ms"));
+    assert_true(want && json_equal(object, want));
+    json_decref(object);
+    json_decref(want);
+    finding = (struct tt_finding){.kind = TT_FINDING_REFUSED,
+                                  .has = 1u << TT_FIGURE_COUNT | 1u << TT_FIGURE_OF,
+                                  .figures = {[TT_FIGURE_OF] = 1},
+                                  .detail = "because"};
+    assert_non_null(strstr(tt_finding_text(&finding, text), ": because"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_loss_of_a_talker),
         cmocka_unit_test(test_loss_of_a_listener),
+        cmocka_unit_test(test_finding_texts),
+        cmocka_unit_test(test_finding_forms),
         cmocka_unit_test(test_table),
         cmocka_unit_test(test_summary_cells),
         cmocka_unit_test(test_notes),
