@@ -283,9 +283,15 @@ static int open_live(struct watch *watch)
         .promiscuous = !watch->no_promiscuous,
         .snap_bytes = watch->write_path ? SNAP_WRITE_BYTES : SNAP_BYTES,
     };
-    int code = tt_capture_open_live(COMMAND, &live, &watch->capture);
+    int code = TT_EXIT_GOOD;
     int tai_offset_s = 0;
 
+    if (watch->write_path) {
+        code = tt_cli_check_not_stdout(COMMAND, watch->write_path);
+    }
+    if (code == TT_EXIT_GOOD) {
+        code = tt_capture_open_live(COMMAND, &live, &watch->capture);
+    }
     if (code != TT_EXIT_GOOD) {
         return code;
     }
