@@ -209,10 +209,10 @@ static void print_words(const struct tt_sound_file *in)
 static int prepare(const char *in_path, const char *out_path)
 {
     struct tt_sound_file in;
-    const char *why = NULL;
+    char why[TT_SOUND_WHY];
     int code;
 
-    if (tt_sound_file_open(in_path, NULL, &in, &why) != 0) {
+    if (tt_sound_file_open(in_path, NULL, &in, why) != 0) {
         fprintf(stderr, "demo: cannot read %s: %s; give a WAV (or another file of sound)\n",
                 in_path, why);
         return TT_EXIT_USAGE;

@@ -49,8 +49,9 @@ static int64_t unit_ns(const char *unit)
         const char *name;
         int64_t ns;
     } units[] = {
-        {"", TT_NS_PER_US}, {"us", TT_NS_PER_US}, {"ms", TT_NS_PER_MS}, {"s", TT_NS_PER_S},
-        {"ns", 1},
+        {"", TT_NS_PER_US},        {"ns", 1},          {"us", TT_NS_PER_US},
+        {"ms", TT_NS_PER_MS},      {"s", TT_NS_PER_S}, {"min", 60 * TT_NS_PER_S},
+        {"h", 3600 * TT_NS_PER_S},
     };
 
     for (size_t i = 0; i < TT_COUNT_OF(units); i++) {
@@ -73,7 +74,7 @@ const char *tt_value_time(const char *text, int64_t *ret_ns)
     }
     scale = unit_ns(*unit == ' ' ? unit + 1 : unit);
     if (scale == 0) {
-        return "has a unit that is not ns, us, ms or s";
+        return "has a unit that is not ns, us, ms, s, min or h";
     }
     why = read_digits(&text, scale, &ns);
     if (why) {
@@ -85,7 +86,7 @@ const char *tt_value_time(const char *text, int64_t *ret_ns)
             return "is not a time";
         }
         for (; *text >= '0' && *text <= '9'; text++) {
-            if (*text != '0' && scale < 10) {
+            if (*text != '0' && (scale == 0 || scale % 10 != 0)) {
                 return "is finer than 1 ns";
             }
             scale /= 10;

@@ -14,7 +14,7 @@
 
 /* Decimal digits. */
 const char *tt_value_number(const char *text, int64_t *ret_value);
-/* Digits with an optional fraction and unit (ns, us, ms, s; none: us), exact to the ns. */
+/* Digits with an optional fraction and unit (ns, us, ms, s, min, h; none: us), exact to the ns. */
 const char *tt_value_time(const char *text, int64_t *ret_ns);
 /* yes, true, on, 1 and their opposites. */
 const char *tt_value_boolean(const char *text, bool *ret_value);

@@ -5,14 +5,10 @@
 #include "audio/match.h"
 
 #include "audio/match_core.h"
+#include "base/min_max.h"
 
 #define DEPTH_MAX        64
 #define NESTED_SCORE_MIN 32 /* less than this inside a gap is chance */
-
-static int64_t min_i64(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
 
 /* Appends; what continues the last segment's alignment joins it. */
 static void segment_add(struct tt_match *match, const struct tt_match_core *core)
@@ -63,7 +59,7 @@ static void segments_extend(const struct tt_match_pair *pair, struct tt_match *m
 {
     struct tt_match_segment *first = &match->segments[0];
     struct tt_match_segment *last = &match->segments[match->segment_count - 1];
-    int64_t before = min_i64(first->source, first->recording);
+    int64_t before = tt_min64(first->source, first->recording);
 
     match->sound_begin = first->recording;
     match->sound_end = last->recording + last->frames;
@@ -71,7 +67,7 @@ static void segments_extend(const struct tt_match_pair *pair, struct tt_match *m
     first->recording -= before;
     first->frames += before;
     last->frames =
-        min_i64(pair->source_frames - last->source, pair->recording_frames - last->recording);
+        tt_min64(pair->source_frames - last->source, pair->recording_frames - last->recording);
     for (struct tt_match_segment *a = first, *b = a + 1; a < last; a++, b++) {
         while (a->source + a->frames < b->source && a->recording + a->frames < b->recording &&
                tt_match_equal(pair, a->source + a->frames, a->recording + a->frames)) {
@@ -93,7 +89,7 @@ static int64_t shift_slide(const struct tt_match_pair *pair, const struct tt_mat
 {
     int64_t slide = 0;
 
-    while (slide < min_i64(a->frames, b->recording) && slide < b->source &&
+    while (slide < tt_min64(a->frames, b->recording) && slide < b->source &&
            tt_match_equal(pair, b->source - slide - 1, b->recording - slide - 1)) {
         slide++;
     }

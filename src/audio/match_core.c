@@ -8,6 +8,8 @@
  */
 #include "audio/match_core.h"
 
+#include "base/min_max.h"
+
 #define BLOCK_FRAMES 16
 #define VOTED        8
 #define HASH_FACTOR  UINT64_C(0x9E3779B97F4A7C15)
@@ -16,16 +18,6 @@
 static bool frame_silent(const uint8_t *frame, size_t bytes)
 {
     return frame[0] == 0 && memcmp(frame, frame + 1, bytes - 1) == 0;
-}
-
-static int64_t min_i64(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t max_i64(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
 }
 
 static int64_t distance(int64_t a, int64_t b)
@@ -127,7 +119,7 @@ static void anchors_take(const struct tt_match_pair *pair, struct tt_match *matc
     for (int64_t at = span->source; at <= last && match->anchor_count < TT_MATCH_ANCHORS;
          at += stride) {
         int64_t begin = tt_match_sound_begin(pair->source, pair->frame_bytes, at,
-                                             min_i64(at + stride, last + 1));
+                                             tt_min64(at + stride, last + 1));
         uint64_t hash;
         size_t slot;
 
@@ -214,8 +206,8 @@ static bool vote_take(struct tt_match *match, int64_t *ret_diagonal)
 static struct tt_match_core core_on(const struct tt_match_pair *pair,
                                     const struct tt_match_span *span, int64_t diagonal)
 {
-    int64_t source = max_i64(span->source, span->recording - diagonal);
-    int64_t end = min_i64(span->source_end, span->recording_end - diagonal);
+    int64_t source = tt_max64(span->source, span->recording - diagonal);
+    int64_t end = tt_min64(span->source_end, span->recording_end - diagonal);
     struct tt_match_core best = {.diagonal = diagonal};
     int64_t sum = 0;
     int64_t begin = source;
@@ -227,7 +219,7 @@ static struct tt_match_core core_on(const struct tt_match_pair *pair,
             continue;
         }
         if (memcmp(tt_match_source(pair, source), recorded, pair->frame_bytes) != 0) {
-            sum = max_i64(sum - 1, 0);
+            sum = tt_max64(sum - 1, 0);
             continue;
         }
         if (sum == 0) {

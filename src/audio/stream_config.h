@@ -55,7 +55,7 @@ struct tt_message {
 void tt_stream_config_init(struct tt_stream_config *config);
 
 /* One key and its value as text. Dashes and underscores are the same; times are µs unless a unit is
- * written (ns, us, ms, s). 0; -ENOENT: no such key; -EINVAL: the value will not do.
+ * written (ns, us, ms, s, min, h). 0; -ENOENT: no such key; -EINVAL: the value will not do.
  * *ret_message is written on failure only. */
 int tt_stream_config_set(struct tt_stream_config *config, const char *key, const char *value,
                          struct tt_message *ret_message);

@@ -1,5 +1,5 @@
 /*
- * Big-endian numbers in byte buffers, of any alignment.
+ * Numbers in byte buffers, of any alignment: big-endian as on the wire, little-endian as in files.
  */
 #ifndef TT_BASE_BYTES_H
 #define TT_BASE_BYTES_H
@@ -19,6 +19,16 @@ static inline uint32_t tt_get_be32(const uint8_t *p)
 static inline uint64_t tt_get_be64(const uint8_t *p)
 {
     return (uint64_t)tt_get_be32(p) << 32 | tt_get_be32(p + 4);
+}
+
+static inline uint16_t tt_get_le16(const uint8_t *p)
+{
+    return (uint16_t)(p[1] << 8 | p[0]);
+}
+
+static inline uint32_t tt_get_le32(const uint8_t *p)
+{
+    return (uint32_t)tt_get_le16(p + 2) << 16 | tt_get_le16(p);
 }
 
 static inline void tt_put_be16(uint8_t *p, uint16_t v)

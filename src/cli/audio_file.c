@@ -38,18 +38,18 @@ static int wav_subtype(enum tt_pcm_format format)
     }
 }
 
-static int open_wav(const struct tt_audio_file_setup *setup, struct tt_audio_file *file,
-                    const char **ret_error)
+static int open_wav(struct tt_audio_file *file)
 {
+    const struct tt_audio_file_setup *setup = &file->setup;
     SF_INFO info = {.samplerate = (int)setup->rate_hz,
                     .channels = (int)setup->channels,
                     .format = (setup->large ? SF_FORMAT_RF64 : SF_FORMAT_WAV) |
                               wav_subtype(setup->format)};
 
+    errno = 0;
     file->wav = sf_open(setup->path, SFM_WRITE, &info);
     if (!file->wav) {
-        *ret_error = sf_strerror(NULL);
-        return -1;
+        return errno ? -errno : -EIO;
     }
     sf_command(file->wav, SFC_RF64_AUTO_DOWNGRADE, NULL, SF_TRUE);
     /* The peaks would have to be those of bytes that libsndfile never looks at. */
@@ -57,32 +57,19 @@ static int open_wav(const struct tt_audio_file_setup *setup, struct tt_audio_fil
     return 0;
 }
 
-static int open_raw(const struct tt_audio_file_setup *setup, struct tt_audio_file *file,
-                    const char **ret_error)
+static int open_raw(struct tt_audio_file *file)
 {
-    file->raw = fopen(setup->path, "we");
-    if (!file->raw) {
-        *ret_error = strerror(errno);
-        return -1;
-    }
-    return 0;
+    file->raw = fopen(file->setup.path, "we");
+    return file->raw ? 0 : -errno;
 }
 
-int tt_audio_file_open(const struct tt_audio_file_setup *setup, struct tt_audio_file *ret_file,
-                       const char **ret_error)
+int tt_audio_file_init(const struct tt_audio_file_setup *setup, struct tt_audio_file *ret_file)
 {
-    struct tt_audio_file file = {.format = setup->format, .channels = setup->channels};
-    int status;
+    struct tt_audio_file file = {.setup = *setup};
 
     file.samples = calloc(BLOCK_FRAMES, tt_pcm_sample_bytes(setup->format) * setup->channels);
     if (!file.samples) {
-        *ret_error = strerror(ENOMEM);
-        return -1;
-    }
-    status = setup->raw ? open_raw(setup, &file, ret_error) : open_wav(setup, &file, ret_error);
-    if (status != 0) {
-        free(file.samples);
-        return -1;
+        return -ENOMEM;
     }
     *ret_file = file;
     return 0;
@@ -90,15 +77,15 @@ int tt_audio_file_open(const struct tt_audio_file_setup *setup, struct tt_audio_
 
 static int write_block(struct tt_audio_file *file, const uint8_t *wire, size_t frames)
 {
-    size_t sample_bytes = tt_pcm_sample_bytes(file->format);
-    size_t bytes = frames * sample_bytes * file->channels;
+    size_t sample_bytes = tt_pcm_sample_bytes(file->setup.format);
+    size_t bytes = frames * sample_bytes * file->setup.channels;
     struct tt_pcm_area areas[TT_AAF_CHANNELS_MAX];
 
-    for (unsigned c = 0; c < file->channels; c++) {
+    for (unsigned c = 0; c < file->setup.channels; c++) {
         areas[c] = (struct tt_pcm_area){.first = file->samples + c * sample_bytes,
-                                        .step_bytes = sample_bytes * file->channels};
+                                        .step_bytes = sample_bytes * file->setup.channels};
     }
-    tt_pcm_from_wire(file->format, wire, file->channels, frames, areas);
+    tt_pcm_from_wire(file->setup.format, wire, file->setup.channels, frames, areas);
     if (file->raw) {
         return fwrite(file->samples, 1, bytes, file->raw) == bytes ? 0 : -errno;
     }
@@ -109,9 +96,12 @@ static int write_block(struct tt_audio_file *file, const uint8_t *wire, size_t f
 int tt_audio_file_write(struct tt_audio_file *file, const uint8_t *wire, size_t frames)
 {
     size_t wire_bytes =
-        (size_t)tt_aaf_sample_bytes(tt_pcm_wire_format(file->format)) * file->channels;
+        (size_t)tt_aaf_sample_bytes(tt_pcm_wire_format(file->setup.format)) * file->setup.channels;
     int error = 0;
 
+    if (!file->wav && !file->raw) {
+        error = file->setup.raw ? open_raw(file) : open_wav(file);
+    }
     while (frames > 0 && !error) {
         size_t block = frames < BLOCK_FRAMES ? frames : BLOCK_FRAMES;
 

@@ -1,5 +1,7 @@
 /*
  * Frames as they came from the wire, into a file: WAV (by libsndfile), or bare samples.
+ *
+ * Invariant: a file that exists stays as it is until there are frames to write.
  */
 #ifndef TT_CLI_AUDIO_FILE_H
 #define TT_CLI_AUDIO_FILE_H
@@ -12,14 +14,6 @@
 
 #include "audio/pcm.h"
 
-struct tt_audio_file {
-    SNDFILE *wav; /* either this … */
-    FILE *raw;    /* … or that */
-    enum tt_pcm_format format;
-    unsigned channels;
-    uint8_t *samples; /* a block, converted */
-};
-
 struct tt_audio_file_setup {
     const char *path;
     enum tt_pcm_format format; /* of the samples in the file */
@@ -29,13 +23,20 @@ struct tt_audio_file_setup {
     unsigned channels;
 };
 
+struct tt_audio_file {
+    struct tt_audio_file_setup setup; /* its path stays the caller's */
+    SNDFILE *wav;                     /* either this … */
+    FILE *raw;                        /* … or that; neither until frames are written */
+    uint8_t *samples;                 /* a block, converted */
+};
+
 /* The samples of a WAV file that carry this wire format bit for bit. */
 enum tt_pcm_format tt_audio_file_wav_format(enum tt_aaf_format format);
 
-/* 0, or -1 with *ret_error a text that stays valid. */
-int tt_audio_file_open(const struct tt_audio_file_setup *setup, struct tt_audio_file *ret_file,
-                       const char **ret_error);
-/* wire: frames x channels, of the wire format that tt_pcm_wire_format(format) is. 0 or -errno. */
+/* Touches no file. 0 or -ENOMEM. */
+int tt_audio_file_init(const struct tt_audio_file_setup *setup, struct tt_audio_file *ret_file);
+/* The first frames make the file, or cut an existing one to nothing. wire: frames x channels, of
+ * the wire format that tt_pcm_wire_format(format) is. 0 or -errno. */
 int tt_audio_file_write(struct tt_audio_file *file, const uint8_t *wire, size_t frames);
 /* 0 or -errno; NULL fields are fine. */
 int tt_audio_file_close(struct tt_audio_file *file);

@@ -89,10 +89,12 @@ static const char *live_remedy(int status)
 
 static enum tt_exit live_fail(const char *command, const char *ifname, pcap_t *pcap, int status)
 {
+    const char *text = pcap_statustostr(status);
     const char *detail = pcap_geterr(pcap);
+    bool more = *detail && strcmp(detail, text) != 0;
 
-    tt_cli_say(command, "cannot capture on %s: %s%s%s; %s", ifname, pcap_statustostr(status),
-               *detail ? ": " : "", detail, live_remedy(status));
+    tt_cli_say(command, "cannot capture on %s: %s%s%s; %s", ifname, text, more ? ": " : "",
+               more ? detail : "", live_remedy(status));
     return TT_EXIT_ENVIRONMENT;
 }
 

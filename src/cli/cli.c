@@ -4,14 +4,16 @@
 #include "cli/cmd.h"
 
 #include <errno.h>
-#include <math.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-#include "base/ns.h"
+#include "audio/config_value.h"
+
+#define DURATION_MAX_NS INT64_C(1000000000000000000) /* added to any clock it stays in range */
 
 static volatile sig_atomic_t interrupted;
 
@@ -29,30 +31,40 @@ void tt_cli_say(const char *command, const char *format, ...)
 
 int tt_cli_duration_parse(const char *text, int64_t *ret_ns)
 {
-    static const struct {
-        const char *name;
-        int64_t ns;
-    } units[] = {
-        {"ms", TT_NS_PER_MS},
-        {"s", TT_NS_PER_S},
-        {"min", 60 * TT_NS_PER_S},
-        {"h", 3600 * TT_NS_PER_S},
-    };
-    char *unit;
-    double number = strtod(text, &unit);
+    size_t n = strlen(text);
+    int64_t ns;
 
-    if (unit == text || !isfinite(number) || number < 0) {
+    if (n == 0 || strchr("0123456789.", text[n - 1]) || tt_value_time(text, &ns) ||
+        ns > DURATION_MAX_NS) {
         return -EINVAL;
     }
-    for (size_t i = 0; i < TT_COUNT_OF(units); i++) {
-        double ns = number * (double)units[i].ns;
+    *ret_ns = ns;
+    return 0;
+}
 
-        if (strcmp(unit, units[i].name) == 0 && ns < 1e18) {
-            *ret_ns = (int64_t)ns;
-            return 0;
-        }
+static bool same_status(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+bool tt_cli_same_file(const char *a, const char *b)
+{
+    struct stat status[2];
+
+    return stat(a, &status[0]) == 0 && stat(b, &status[1]) == 0 &&
+           same_status(&status[0], &status[1]);
+}
+
+enum tt_exit tt_cli_check_not_stdout(const char *command, const char *path)
+{
+    struct stat status[2];
+
+    if (fstat(STDOUT_FILENO, &status[0]) == 0 && S_ISREG(status[0].st_mode) &&
+        stat(path, &status[1]) == 0 && same_status(&status[0], &status[1])) {
+        tt_cli_say(command, "standard output goes into %s too; give another file to write", path);
+        return TT_EXIT_USAGE;
     }
-    return -EINVAL;
+    return TT_EXIT_GOOD;
 }
 
 static void note_interrupt(int number)

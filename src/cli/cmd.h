@@ -33,8 +33,15 @@ int tt_cmd_watch(int argc, char **argv);
 /* "tactus watch: …" and a newline to stderr. */
 void tt_cli_say(const char *command, const char *format, ...) TT_PRINTF(2, 3);
 
-/* "500ms", "10s", "2min", "1h": a number and its unit. 0 or -EINVAL. */
+/* "500ms", "10s", "2min", "1h": a number as in a stream's description, and always its unit. 0 or
+ * -EINVAL. */
 int tt_cli_duration_parse(const char *text, int64_t *ret_ns);
+
+/* Both exist and are one file, whatever their names. */
+bool tt_cli_same_file(const char *a, const char *b);
+/* A file to write is refused, on stderr, where standard output goes into it. TT_EXIT_GOOD, or the
+ * exit code. */
+enum tt_exit tt_cli_check_not_stdout(const char *command, const char *path);
 
 /* SIGINT and SIGTERM are noted from now on instead of ending the process. */
 void tt_cli_catch_interrupt(void);

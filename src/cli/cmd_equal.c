@@ -115,9 +115,9 @@ static const struct argp parser = {
 
 static int open_one(struct equal *equal, int i)
 {
-    const char *why = NULL;
+    char why[TT_SOUND_WHY];
     int error = tt_sound_file_open(equal->paths[i], equal->is_raw ? &equal->raw : NULL,
-                                   &equal->files[i], &why);
+                                   &equal->files[i], why);
 
     if (error) {
         tt_cli_say(COMMAND, "cannot read %s: %s%s", equal->paths[i], why,

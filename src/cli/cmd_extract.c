@@ -221,6 +221,16 @@ static int find_stream(struct job *job)
     return code;
 }
 
+static int check_output(const struct job *job)
+{
+    if (tt_cli_same_file(job->capture_path, job->output_path)) {
+        tt_cli_say(COMMAND, "%s and %s are the same file; give another one to write",
+                   job->capture_path, job->output_path);
+        return TT_EXIT_USAGE;
+    }
+    return tt_cli_check_not_stdout(COMMAND, job->output_path);
+}
+
 static int check_raw(const struct job *job)
 {
     char names[200] = "";
@@ -398,9 +408,12 @@ static int extract_run(struct job *job)
 {
     struct tt_audio_file file;
     struct stat status;
-    const char *error;
-    int code = find_stream(job);
+    int code = check_output(job);
+    int error;
 
+    if (code == TT_EXIT_GOOD) {
+        code = find_stream(job);
+    }
     if (code == TT_EXIT_GOOD) {
         code = check_raw(job);
     }
@@ -415,13 +428,14 @@ static int extract_run(struct job *job)
         .rate_hz = job->shape.rate_hz,
         .channels = job->shape.channels,
     };
-    if (tt_audio_file_open(&setup, &file, &error) != 0) {
-        tt_cli_say(COMMAND, "cannot write %s: %s", job->output_path, error);
+    if (tt_audio_file_init(&setup, &file) != 0) {
+        tt_cli_say(COMMAND, "out of memory");
         return TT_EXIT_ENVIRONMENT;
     }
     code = run_extract(job, &file);
-    if (tt_audio_file_close(&file) != 0) {
-        tt_cli_say(COMMAND, "cannot finish %s: %s", job->output_path, strerror(errno));
+    error = tt_audio_file_close(&file);
+    if (error) {
+        tt_cli_say(COMMAND, "cannot finish %s: %s", job->output_path, strerror(-error));
         return TT_EXIT_ENVIRONMENT;
     }
     return code;

@@ -9,10 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A capture device stops up to a buffer after the last frame that the program read; and no device
- * of ours has a buffer above 1 s. */
-#define XRUN_REACH_S 1
-
 static int kind_parse(const char *name, enum tt_event_kind *ret_kind)
 {
     for (enum tt_event_kind kind = 0; kind < TT_EVENT_KINDS; kind++) {

@@ -7,89 +7,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#define WAV_PCM        1
-#define WAV_FLOAT      3
-#define WAV_EXTENSIBLE 0xFFFE
-#define RIFF_BYTES     12
-#define FMT_BYTES      40
-
-/* The part of a RIFF WAVE's fmt chunk that aplay goes by. */
-struct wav_format {
-    bool is_wav;
-    unsigned tag; /* of the extension where there is one */
-    unsigned channels;
-    unsigned frame_bytes;
-    unsigned bits;
-    uint32_t rate_hz;
-};
-
-static unsigned le16(const uint8_t *bytes)
-{
-    return bytes[0] | (unsigned)bytes[1] << 8;
-}
-
-static uint32_t le32(const uint8_t *bytes)
-{
-    return le16(bytes) | (uint32_t)le16(bytes + 2) << 16;
-}
-
-static void fmt_parse(const uint8_t *fmt, struct wav_format *format)
-{
-    format->tag = le16(fmt) == WAV_EXTENSIBLE ? le16(fmt + 24) : le16(fmt);
-    format->channels = le16(fmt + 2);
-    format->rate_hz = le32(fmt + 4);
-    format->frame_bytes = le16(fmt + 12);
-    format->bits = le16(fmt + 14);
-}
-
-/* Goes to the start of a chunk's content; false where there is none of that name. */
-static bool chunk_find(FILE *in, const char *name, uint32_t *ret_bytes)
-{
-    uint8_t head[8];
-
-    if (fseek(in, RIFF_BYTES, SEEK_SET) != 0) {
-        return false;
-    }
-    while (fread(head, 1, sizeof(head), in) == sizeof(head)) {
-        uint32_t bytes = le32(head + 4);
-
-        if (memcmp(head, name, 4) == 0) {
-            *ret_bytes = bytes;
-            return true;
-        }
-        if (fseek(in, (long)bytes + (bytes & 1), SEEK_CUR) != 0) {
-            return false;
-        }
-    }
-    return false;
-}
-
-static struct wav_format wav_format_read(FILE *in)
-{
-    struct wav_format format = {0};
-    uint8_t riff[RIFF_BYTES];
-    uint8_t fmt[FMT_BYTES] = {0};
-    uint32_t bytes;
-
-    if (fread(riff, 1, sizeof(riff), in) != sizeof(riff) || memcmp(riff, "RIFF", 4) != 0 ||
-        memcmp(riff + 8, "WAVE", 4) != 0) {
-        return format;
-    }
-    format.is_wav = true;
-    if (chunk_find(in, "fmt ", &bytes)) {
-        bytes = bytes < FMT_BYTES ? bytes : FMT_BYTES;
-        if (fread(fmt, 1, bytes, in) == bytes) {
-            fmt_parse(fmt, &format);
-        }
-    }
-    return format;
-}
+#include "base/bytes.h"
+#include "cli/wav_header.h"
 
 /* As aplay takes a WAV; U8 is left out because AAF has no 8-bit format. */
-static void find_playable(struct tt_sound_file *file, const struct wav_format *wav)
+static void find_playable(struct tt_sound_file *file, const struct tt_wav_header *wav)
 {
     unsigned sample_bytes = wav->channels > 0 ? wav->frame_bytes / wav->channels : 0;
-    bool pcm = wav->tag == WAV_PCM;
+    bool pcm = wav->tag == TT_WAV_PCM;
 
     file->playable = true;
     if (pcm && wav->bits == 16 && sample_bytes == 2) {
@@ -98,7 +23,7 @@ static void find_playable(struct tt_sound_file *file, const struct wav_format *w
         file->format = TT_PCM_S24_3LE;
     } else if (pcm && wav->bits == 32 && sample_bytes == 4) {
         file->format = TT_PCM_S32_LE;
-    } else if (wav->tag == WAV_FLOAT && wav->bits == 32 && sample_bytes == 4) {
+    } else if (wav->tag == TT_WAV_FLOAT && wav->bits == 32 && sample_bytes == 4) {
         file->format = TT_PCM_FLOAT_LE;
     } else {
         file->playable = false;
@@ -183,33 +108,28 @@ static void describe_raw(struct tt_sound_file *file, const struct tt_sound_raw *
     }
 }
 
-static bool is_low_24(const struct wav_format *wav)
+static bool is_low_24(const struct tt_wav_header *wav)
 {
-    return wav->tag == WAV_PCM && wav->bits == 24 && wav->channels > 0 &&
+    return wav->tag == TT_WAV_PCM && wav->bits == 24 && wav->channels > 0 &&
            wav->frame_bytes == 4 * wav->channels;
 }
 
-/* Takes `in` over. A size that its writer could not fill in reaches to the end of the file. */
-static int open_low_24(FILE *in, const struct wav_format *wav, struct tt_sound_file *ret_file,
-                       const char **ret_why)
+/* Takes `in` over. */
+static int open_low_24(FILE *in, const struct tt_wav_header *wav, struct tt_sound_file *ret_file,
+                       char ret_why[TT_SOUND_WHY])
 {
-    uint32_t bytes;
-    long begin = chunk_find(in, "data", &bytes) ? ftell(in) : -1;
-    long end = begin >= 0 && fseek(in, 0, SEEK_END) == 0 ? ftell(in) : -1;
+    uint64_t bytes;
 
-    if (begin < 0 || end < begin || fseek(in, begin, SEEK_SET) != 0) {
-        *ret_why = "it has no data chunk";
+    if (!tt_wav_chunk_find(in, "data", &bytes)) {
+        snprintf(ret_why, TT_SOUND_WHY, "it has no data chunk");
         fclose(in);
         return -EINVAL;
-    }
-    if (bytes > (unsigned long)(end - begin)) {
-        bytes = (uint32_t)(end - begin);
     }
     *ret_file = (struct tt_sound_file){
         .low_24_wav = in,
         .info = {.samplerate = (int)wav->rate_hz,
                  .channels = (int)wav->channels,
-                 .frames = bytes / wav->frame_bytes},
+                 .frames = (sf_count_t)(bytes / wav->frame_bytes)},
         .kind = TT_SOUND_INTEGER,
         .bits = 24,
         .playable = true,
@@ -218,9 +138,17 @@ static int open_low_24(FILE *in, const struct wav_format *wav, struct tt_sound_f
     return 0;
 }
 
+/* Without the full stop that libsndfile puts: the text stands within a sentence. */
+static void say_why(const char *text, char ret_why[TT_SOUND_WHY])
+{
+    size_t n = strlen(text);
+
+    snprintf(ret_why, TT_SOUND_WHY, "%.*s", (int)(n > 0 && text[n - 1] == '.' ? n - 1 : n), text);
+}
+
 static int open_sndfile(const char *path, const struct tt_sound_raw *raw,
-                        const struct wav_format *wav, struct tt_sound_file *ret_file,
-                        const char **ret_why)
+                        const struct tt_wav_header *wav, struct tt_sound_file *ret_file,
+                        char ret_why[TT_SOUND_WHY])
 {
     struct tt_sound_file file = {0};
     bool is_raw = raw && !wav->is_wav;
@@ -232,7 +160,7 @@ static int open_sndfile(const char *path, const struct tt_sound_raw *raw,
     }
     file.file = sf_open(path, SFM_READ, &file.info);
     if (!file.file) {
-        *ret_why = sf_strerror(NULL);
+        say_why(sf_strerror(NULL), ret_why);
         return -EINVAL;
     }
     if (is_raw) {
@@ -246,18 +174,18 @@ static int open_sndfile(const char *path, const struct tt_sound_raw *raw,
 }
 
 int tt_sound_file_open(const char *path, const struct tt_sound_raw *raw,
-                       struct tt_sound_file *ret_file, const char **ret_why)
+                       struct tt_sound_file *ret_file, char ret_why[TT_SOUND_WHY])
 {
     FILE *in = fopen(path, "rb");
-    struct wav_format wav;
+    struct tt_wav_header wav;
 
     if (!in) {
         int error = -errno;
 
-        *ret_why = strerror(-error);
+        say_why(strerror(-error), ret_why);
         return error;
     }
-    wav = wav_format_read(in);
+    wav = tt_wav_header_read(in);
     if (is_low_24(&wav)) {
         return open_low_24(in, &wav, ret_file, ret_why);
     }
@@ -283,7 +211,7 @@ static int64_t read_low_24(struct tt_sound_file *file, uint32_t *ret_patterns, i
     size_t n = fread(ret_patterns, 4 * channels, (size_t)frames, file->low_24_wav);
 
     for (size_t i = 0; i < n * channels; i++) {
-        ret_patterns[i] = le32((const uint8_t *)&ret_patterns[i]) << 8;
+        ret_patterns[i] = tt_get_le32((const uint8_t *)&ret_patterns[i]) << 8;
     }
     return (int64_t)n;
 }

@@ -41,10 +41,12 @@ struct tt_sound_raw {
     unsigned channels;
 };
 
+#define TT_SOUND_WHY 128
+
 /* Opens for reading. `raw` (may be NULL) is how a file that does not begin as a WAV is read. 0, or
- * a negative errno with *ret_why (static or libsndfile's text). */
+ * a negative errno with why. */
 int tt_sound_file_open(const char *path, const struct tt_sound_raw *raw,
-                       struct tt_sound_file *ret_file, const char **ret_why);
+                       struct tt_sound_file *ret_file, char ret_why[TT_SOUND_WHY]);
 void tt_sound_file_close(struct tt_sound_file *file);
 
 /* Up to `frames` frames x info.channels patterns, interleaved. Returns the frames read. */

@@ -124,6 +124,21 @@ unsigned tt_plugin_engine_notes(const struct tt_plugin_engine *engine,
     return notes;
 }
 
+void tt_plugin_engine_loss(const struct tt_plugin_engine *engine, struct tt_loss_line *ret_line)
+{
+    if (engine->talk) {
+        struct tt_talk_counters counters;
+
+        tt_talk_counters(engine->talk, &counters);
+        tt_loss_line_talk(&counters, ret_line);
+    } else {
+        struct tt_listen_counters counters;
+
+        tt_listen_counters(engine->listen, &counters);
+        tt_loss_line_listen(&engine->config, &counters, ret_line);
+    }
+}
+
 int tt_plugin_engine_report(struct tt_plugin_engine *engine, const char *path, unsigned notes)
 {
     tt_plugin_engine_stop(engine);

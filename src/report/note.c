@@ -15,8 +15,7 @@ const char *tt_note_text(enum tt_note note)
     case TT_NOTE_SOFTWARE_PACE:
         return "launch times are kept by software (no qdisc on this interface and priority keeps "
                "them, or pace says so): packets leave when the thread wakes, tens of microseconds "
-               "late at best; set "
-               "up ETF or taprio for hardware timing";
+               "late at best; an etf qdisc on the stream's queue would keep them";
     case TT_NOTE_LAUNCH_PERMISSION:
         return "launch times are kept by software although the qdisc could keep them: SO_TXTIME "
                "needs CAP_NET_ADMIN; run as root or grant it";

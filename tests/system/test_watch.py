@@ -110,15 +110,27 @@ class Files(Case):
                         "rate_hz": 48000, "channels": 2, "frames_per_pdu": 6, "pdus": 300,
                         "lost": 0, "src": "02:00:00:00:00:01", "dest": "91:E0:F0:00:FE:01"}
                 self.assertEqual(want, {key: row[key] for key in want}, name)
+                self.assertEqual(row["findings"], [], name)
                 self.assertEqual((row["interval_ns"]["min_ns"], row["interval_ns"]["max_ns"]),
                                  (INTERVAL, INTERVAL))
 
     def test_table(self):
         text = self.tactus(0, "watch", self.file("a.pcap", pcap(stream(range(9), vlan=None)))).stdout
-        for word in (STREAM, "91:E0:F0:00:FE:01", "INT16", "48,000", "125,000.0"):
+        for word in (STREAM, "91:E0:F0:00:FE:01", "INT16", "48,000", "125,000.0", "Findings\n",
+                     "untagged"):
             self.assertIn(word, text)
         row = next(line for line in text.splitlines() if STREAM in line).split()
         self.assertEqual(row[4:6], ["-", "-"])  # no tag: not VLAN 0
+
+    def test_findings(self):
+        clean = self.tactus(0, "watch", self.file("clean.pcap", pcap(stream(range(99))))).stdout
+        self.assertIn("\nFindings: none\n", clean)
+        seen, _ = self.watch(0, self.file("utc.pcap", pcap(stream(range(99), offset=0))))
+        self.assertEqual(seen["tai_offset_ns"], TAI)
+        found = seen["streams"][0]["findings"]
+        self.assertEqual([(f["code"], f["severity"], f["figures"], f["reason"]) for f in found],
+                         [("stamps_utc", "fault", {"offset_ns": TAI}, None)])
+        self.assertIn("37 s off", found[0]["text"])
 
     def test_one_packet_has_no_interval(self):
         seen, _ = self.watch(0, self.file("one.pcap", pcap(stream([0]))))
@@ -157,7 +169,8 @@ class Files(Case):
 
     def test_usage(self):
         self.assertIn("did you mean `tactus watch`", self.tactus(2, "wach").stderr)
-        self.assertIn("unit", self.tactus(2, "watch", "--duration", "10", "lo").stderr)
+        for wrong in ("10", "1e3ms", "0x10s", "infs", "-1s", "10 fortnights", "0s", "9000000h"):
+            self.assertIn("unit", self.tactus(2, "watch", f"--duration={wrong}", "lo").stderr)
         self.assertIn("Example", self.tactus(0, "watch", "--help").stdout)
         self.assertIn("Example", self.tactus(0, "help", "extract").stdout)
         self.tactus(2)
@@ -204,6 +217,49 @@ class Extract(Case):
         want = b"".join(struct.pack(">HH", f, ~f & 0xFFFF) for f in range(60))
         self.assertEqual((self.folder / "out").read_bytes(), want)
         self.assertIn("would do", self.extract(2, stream(range(10)), "--raw", "S24_LE"))
+
+    def test_the_capture_is_never_the_output(self):
+        path = self.file("in.pcap", pcap(stream(range(10))))
+        before = pathlib.Path(path).read_bytes()
+        os.symlink(path, self.folder / "symbolic")
+        os.link(path, self.folder / "hard")
+        for output in (path, f"{self.folder}/./in.pcap", str(self.folder / "symbolic"), str(self.folder / "hard")):
+            for options in ([], ["--raw", "S16_LE"]):
+                said = self.tactus(2, "extract", *options, path, output).stderr
+                self.assertIn("same file", said)
+                self.assertEqual(pathlib.Path(path).read_bytes(), before)
+        self.assertIn("same file", self.tactus(2, "extract", str(self.folder / "hard"), path).stderr)
+
+    def test_the_figures_and_the_sound_are_not_one_file(self):
+        path = self.file("in.pcap", pcap(stream(range(10))))
+        both = self.folder / "both"
+        for arguments in (["extract", path, str(both)], ["watch", "lo", "--duration", "1ms", "--write", str(both)]):
+            with open(both, "w", encoding="utf-8") as out:
+                done = subprocess.run([TACTUS, *arguments], stdout=out, stderr=subprocess.PIPE, text=True,
+                                      timeout=60, check=False)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn("standard output", done.stderr)
+            self.assertEqual(both.read_bytes(), b"")
+
+    def test_what_gives_no_sound_leaves_an_existing_file_alone(self):
+        unstamped = ((START + i * INTERVAL, packet(i, 0, tv=False)) for i in range(10))
+        good = pcap(stream(range(10)))
+        out = self.file("out", b"dear")
+        for content, code, options in (
+                (b"this is no capture", 2, []), (b"", 2, []), (pcap([]), 2, []), (good[:20], 2, []),
+                (good, 2, ["--stream-id", "02:00:00:00:00:01:0009"]), (good, 2, ["--raw", "S24_LE"]),
+                (pcap(unstamped), 4, []), (pcap(stream(range(10)), snap=50), 4, [])):
+            for raw in ([], ["--raw", "S16_LE"]) if "--raw" not in options else ([],):
+                self.tactus(code, "extract", *options, *raw, self.file("in.pcap", content), out)
+                self.assertEqual(pathlib.Path(out).read_bytes(), b"dear")
+        self.tactus(2, "extract", str(self.folder / "none.pcap"), out)
+        self.assertEqual(pathlib.Path(out).read_bytes(), b"dear")
+
+    def test_an_output_that_cannot_be_written(self):
+        for options in ([], ["--raw", "S16_LE"]):
+            said = self.tactus(3, "extract", *options, self.file("in.pcap", pcap(stream(range(10)))),
+                               str(self.folder / "no such/out")).stderr
+            self.assertIn("No such file or directory", said)
 
     def test_no_such_stream(self):
         said = self.extract(2, stream(range(10)), "--stream-id", "02:00:00:00:00:01:0009")
@@ -269,6 +325,13 @@ class Live(Case):
             self.assertGreater(row["pdus"], 0)
             self.assertFalse(first["final"])
             self.assertEqual(last["packets_dropped"], 0)
+            self.assertEqual(last["tai_offset_ns"], self.kernel_tai_offset_ns())
+
+    @staticmethod
+    def kernel_tai_offset_ns():
+        """None where nobody set it."""
+        ahead = time.clock_gettime(time.CLOCK_TAI) - time.time()
+        return round(ahead) * SECOND or None
 
     def test_written_file_survives_a_kill(self):
         path = str(self.folder / "live.pcap")
@@ -294,7 +357,9 @@ class Live(Case):
 
     def test_interface_that_is_down(self):
         subprocess.run("ip link add vc type veth peer name vd".split(), check=True)
-        self.assertIn("ip link set", self.tactus(3, "watch", "vc", "--duration", "1s").stderr)
+        said = self.tactus(3, "watch", "vc", "--duration", "1s").stderr
+        self.assertIn("ip link set", said)
+        self.assertEqual(said.count("is not up"), 1, said)
 
 
 def inside():

@@ -183,6 +183,8 @@ static void test_times(void **state)
         {"0.0001", "is finer than 1 ns"},
         {"0.00000000001s", "is finer than 1 ns"},
         {"0.5ns", "is finer than 1 ns"},
+        {"0.000000000005h", "is finer than 1 ns"},
+        {"1min", "is too large"},
         {"1001ms", "is too large"},
         {"9223372036854775807", "is too large"},
         {"9223372036854775808ns", "is too large"},
