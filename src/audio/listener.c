@@ -151,7 +151,8 @@ static int off_timeline(const struct tt_listener *listener, int64_t frame, int64
 /* Places the stream where its stamp says, whatever was before. False where that is no place in the
  * timeline. */
 static bool synchronise(struct tt_listener *listener, const struct tt_aaf *aaf,
-                        const uint8_t src[6], int64_t presentation_ns, int64_t now_tai_ns)
+                        const uint8_t src[6], int64_t presentation_ns, enum tt_event_kind gap,
+                        int64_t now_tai_ns)
 {
     int64_t frame = nearest_frame(listener, presentation_ns);
 
@@ -173,7 +174,7 @@ static bool synchronise(struct tt_listener *listener, const struct tt_aaf *aaf,
     listener->pause_pdus = 0;
     listener->mr = aaf->mr;
     listener->sequence_end = frame;
-    place(listener, aaf, frame, TT_EVENT_ABSENT, now_tai_ns);
+    place(listener, aaf, frame, gap, now_tai_ns);
     return true;
 }
 
@@ -201,7 +202,7 @@ static void acquire(struct tt_listener *listener, const struct tt_aaf *aaf, cons
         listener->counters.pdus_late++;
         log_late(listener, frame, frame + (int64_t)aaf->frames, now_tai_ns);
     } else {
-        synchronise(listener, aaf, src, presentation_ns, now_tai_ns);
+        synchronise(listener, aaf, src, presentation_ns, TT_EVENT_ABSENT, now_tai_ns);
     }
 }
 
@@ -251,6 +252,21 @@ static int64_t pdus_ahead(struct tt_listener *listener, uint8_t sequence)
     return ahead;
 }
 
+/* A stamp that contradicts the sequence: after a pause the talker was started again; otherwise
+ * eight that agree with each other are believed, and what came before them is lost. True: placed
+ * anew. */
+static bool starts_anew(struct tt_listener *listener, const struct tt_aaf *aaf, int64_t stamp_ns,
+                        int64_t now_tai_ns)
+{
+    bool agree = odd_stamps_agree(listener, aaf, stamp_ns);
+
+    if (aaf->tu || (!agree && !listener->unsure)) {
+        return false;
+    }
+    return synchronise(listener, aaf, listener->src, stamp_ns,
+                       listener->unsure ? TT_EVENT_ABSENT : TT_EVENT_LOST, now_tai_ns);
+}
+
 /* A PDU of the talker that is being followed. `stamp`: NULL where it has none. */
 static void follow(struct tt_listener *listener, const struct tt_aaf *aaf, const int64_t *stamp,
                    int64_t now_tai_ns)
@@ -278,8 +294,7 @@ static void follow(struct tt_listener *listener, const struct tt_aaf *aaf, const
         return;
     }
     listener->counters.stamps_off++;
-    if (odd_stamps_agree(listener, aaf, *stamp) && !aaf->tu &&
-        synchronise(listener, aaf, listener->src, *stamp, now_tai_ns)) {
+    if (starts_anew(listener, aaf, *stamp, now_tai_ns)) {
         return;
     }
     rough_ns = tt_frames_to_ns(ROUGH_PDUS * listener->pdu_frames, aaf->rate_hz);

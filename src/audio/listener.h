@@ -52,7 +52,7 @@ struct tt_listener_counters {
     uint64_t resyncs;
     uint64_t restarts;                     /* mr toggled */
     uint64_t pdus_other_talker;            /* same stream ID from another source address */
-    uint64_t pdus_other_format;            /* format, rate, channels or depth do not match */
+    uint64_t pdus_other_format;            /* format, rate or channels do not match */
     uint64_t pdus_refused[TT_AAF_REASONS]; /* by tt_aaf_reason; [TT_AAF_OK] stays 0 */
 };
 

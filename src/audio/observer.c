@@ -7,11 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/ns.h"
 
-#define SEQUENCE_RANGE 256
-#define FAR_PDUS       (SEQUENCE_RANGE / 2)
-#define DRIFT_SHIFT    13 /* a media clock may be off by 2^-13 (122 ppm) */
+#define SEQUENCE_RANGE  256
+#define FAR_PDUS        (SEQUENCE_RANGE / 2)
+#define TAI_MINUS_UTC_S 37 /* since 2017 */
+#define STAMP_BYTES     8
+#define DRIFT_SHIFT     13 /* a media clock may be off by 2^-13 (122 ppm) */
 
 int tt_observer_init(struct tt_observer *observer, size_t capacity)
 {
@@ -27,7 +30,14 @@ int tt_observer_init(struct tt_observer *observer, size_t capacity)
         tt_observer_done(observer);
         return -ENOMEM;
     }
+    tt_observer_set_tai_offset(observer, TAI_MINUS_UTC_S);
     return 0;
+}
+
+void tt_observer_set_tai_offset(struct tt_observer *observer, int seconds)
+{
+    observer->tai_known = seconds != 0;
+    observer->scales = tt_conduct_scales((seconds != 0 ? seconds : TAI_MINUS_UTC_S) * TT_NS_PER_S);
 }
 
 void tt_observer_done(struct tt_observer *observer)
@@ -129,75 +139,91 @@ static void sequence_ahead(struct tt_observed *o, uint8_t sequence, int64_t pdus
     window_set(o, sequence);
     o->highest = sequence;
     o->lost += (uint64_t)(pdus - 1);
+    if ((uint64_t)(pdus - 1) > o->gap_longest) {
+        o->gap_longest = (uint64_t)(pdus - 1);
+    }
     o->span += (uint64_t)pdus;
 }
 
-static void sequence_behind(struct tt_observed *o, uint8_t sequence, int64_t pdus)
+/* Whether it is one that was not there before. */
+static bool sequence_behind(struct tt_observed *o, uint8_t sequence, int64_t pdus)
 {
     if (window_has(o, sequence)) {
         o->duplicated++;
-        return;
+        return false;
     }
     window_set(o, sequence);
     o->reordered++;
     if ((uint64_t)pdus < o->span) {
         o->lost--; /* before the very first PDU nothing was missed */
     }
+    return true;
 }
 
-/* Whether this PDU begins a new run. Otherwise *pdus, how far it is ahead of the newest, is
- * corrected where stamps know better. */
-static bool stamp_resolve(struct tt_observed *o, uint8_t ahead, int64_t arrival_ns, int64_t *pdus)
+enum course { GOES_ON, JUMPS, STARTS_ANEW };
+
+/* What the presentation times say of this PDU's number. Where they know better, *pdus, how far it
+ * is ahead of the newest, is corrected. */
+static enum course stamp_resolve(struct tt_observed *o, uint8_t ahead, int64_t arrival_ns,
+                                 int64_t *pdus)
 {
     int64_t gap_ns = arrival_ns - o->stamp_ns;
     int64_t elapsed_ns = tt_widen32(o->aaf.timestamp - o->stamp, gap_ns);
     int64_t by_stamp;
 
     if (!is_far(o, gap_ns)) {
+        if (*pdus != 1 && o->stamps_steady && media_agrees(o, elapsed_ns, o->stamp_pdus + 1)) {
+            *pdus = 1;
+            return JUMPS;
+        }
         if (*pdus > 0) {
             o->stamps_steady = media_agrees(o, elapsed_ns, o->stamp_pdus + *pdus);
         }
-        return false;
+        return GOES_ON;
     }
     if (!o->stamps_steady) {
-        return false;
+        return GOES_ON;
     }
     by_stamp = media_pdus(o, elapsed_ns) - o->stamp_pdus;
     by_stamp += (int8_t)(ahead - (uint8_t)by_stamp); /* the nearest that has this number */
     if (media_agrees(o, elapsed_ns, o->stamp_pdus + by_stamp)) {
         *pdus = by_stamp;
-        return false;
+        return GOES_ON;
     }
-    return ahead != 1;
+    return ahead != 1 ? STARTS_ANEW : GOES_ON;
 }
 
-static void count_sequence(struct tt_observed *o, int64_t arrival_ns, bool stamped)
+/* Fills in `ahead` and `restart`. Returns whether the PDU is no duplicate. */
+static bool count_sequence(struct tt_observed *o, struct tt_conduct_pdu *now)
 {
     uint8_t sequence = o->avtp.sequence;
     uint8_t ahead = (uint8_t)(sequence - o->highest);
-    int64_t pdus = by_arrival(o, ahead, arrival_ns - o->highest_ns);
-    bool restart = false;
+    bool stamped = now->stamped && o->avtp.subtype == TT_AVTP_SUBTYPE_AAF;
+    enum course course = GOES_ON;
 
+    now->ahead = by_arrival(o, ahead, now->arrival_ns - o->highest_ns);
     if (stamped && o->stamped) {
-        restart = stamp_resolve(o, ahead, arrival_ns, &pdus);
+        course = stamp_resolve(o, ahead, now->arrival_ns, &now->ahead);
     }
-    if (restart) {
-        o->restarts++;
+    if (course != GOES_ON) {
+        o->restarts += course == STARTS_ANEW;
+        o->sequence_jumps += course == JUMPS;
+        now->restart = now->restart || course == STARTS_ANEW;
         sequence_restart(o, sequence);
-    } else if (pdus > 0) {
-        sequence_ahead(o, sequence, pdus);
+    } else if (now->ahead > 0) {
+        sequence_ahead(o, sequence, now->ahead);
     } else {
-        sequence_behind(o, sequence, -pdus);
-        return;
+        return sequence_behind(o, sequence, -now->ahead);
     }
-    o->highest_ns = arrival_ns;
-    o->stamp_pdus += pdus;
+    o->highest_ns = now->arrival_ns;
+    o->stamp_pdus += now->ahead;
     if (stamped) {
         o->stamped = true;
         o->stamp = o->aaf.timestamp;
-        o->stamp_ns = arrival_ns;
+        o->stamp_ns = now->arrival_ns;
         o->stamp_pdus = 0;
     }
+    return true;
 }
 
 static bool same_shape(const struct tt_aaf *a, const struct tt_aaf *b)
@@ -206,60 +232,120 @@ static bool same_shape(const struct tt_aaf *a, const struct tt_aaf *b)
            a->bit_depth == b->bit_depth && a->frames == b->frames;
 }
 
-/* Returns whether the PDU carries a valid presentation time. */
-static bool observe_aaf(struct tt_observed *o, const uint8_t *pdu, size_t wire_bytes)
+/* One AVTPDU as it came. */
+struct arrival {
+    const uint8_t *pdu;
+    size_t bytes; /* captured */
+    size_t wire_bytes;
+    int64_t arrival_ns;
+};
+
+static void observe_aaf(struct tt_observed *o, const struct arrival *arrival,
+                        struct tt_conduct_pdu *now)
 {
     struct tt_aaf aaf;
-    enum tt_aaf_reason reason = tt_aaf_parse(pdu, wire_bytes, &aaf);
+    enum tt_aaf_reason reason = tt_aaf_parse(arrival->pdu, arrival->wire_bytes, &aaf);
 
     if (reason != TT_AAF_OK) {
         o->refused[reason]++;
-        return false;
+        return;
     }
     if (o->known && !same_shape(&o->aaf, &aaf)) {
         o->frames_changed++;
         o->stamps_steady = false;
+        now->restart = true;
     }
     aaf.payload = NULL;
     o->aaf = aaf;
     o->known = true;
-    return aaf.tv;
+    now->period = (struct tt_conduct_period){(int64_t)aaf.frames, aaf.rate_hz};
+    now->stamped = aaf.tv;
+    now->stamp = aaf.timestamp;
+    now->mr = aaf.mr;
+    now->tu = aaf.tu;
+    now->sparse = aaf.sp;
+    now->owes_stamp = true;
+    now->readable = true;
 }
 
-static void observe_crf(struct tt_observed *o, const uint8_t *pdu, size_t wire_bytes)
+/* Of the stamps that were captured. */
+static bool is_uneven(const struct tt_crf *crf, size_t captured)
+{
+    int64_t interval_ns = tt_frames_to_ns(crf->timestamp_interval, crf->base_hz);
+    int64_t tolerance_ns = TT_CONDUCT_STEP_NS + interval_ns / TT_CONDUCT_STEP_PART;
+
+    for (size_t i = 1; i < crf->timestamp_count && i < captured; i++) {
+        const uint8_t *stamp = crf->timestamps + i * STAMP_BYTES;
+        uint64_t step_ns = tt_get_be64(stamp) - tt_get_be64(stamp - STAMP_BYTES);
+
+        /* Unsigned: any two stamps can be on the wire. */
+        if (step_ns - (uint64_t)(interval_ns - tolerance_ns) > (uint64_t)(2 * tolerance_ns)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void observe_crf(struct tt_observed *o, const struct arrival *arrival,
+                        struct tt_conduct_pdu *now)
 {
     struct tt_crf crf;
+    enum tt_crf_reason reason = tt_crf_parse(arrival->pdu, arrival->wire_bytes, &crf);
+    size_t captured = (arrival->bytes - TT_CRF_HEADER_BYTES) / STAMP_BYTES;
 
-    if (tt_crf_parse(pdu, wire_bytes, &crf) == TT_CRF_OK) {
-        crf.timestamps = NULL;
-        o->crf = crf;
-        o->known = true;
+    if (reason != TT_CRF_OK) {
+        o->crf_refused[reason]++;
+        return;
     }
+    now->readable = true;
+    now->stamped = crf.timestamp_count > 0 && captured > 0;
+    now->stamp = now->stamped ? (uint32_t)tt_get_be64(crf.timestamps) : 0;
+    now->mr = crf.mr;
+    now->tu = crf.tu;
+    if (crf.pull == 0 && crf.base_hz > 0) { /* other rates are no whole number of Hz */
+        now->period = (struct tt_conduct_period){
+            (int64_t)crf.timestamp_count * crf.timestamp_interval, crf.base_hz};
+        o->crf_uneven += is_uneven(&crf, captured);
+    }
+    crf.timestamps = NULL;
+    o->crf = crf;
+    o->known = true;
 }
 
-static void observe(struct tt_observed *o, const uint8_t *pdu, size_t wire_bytes,
-                    int64_t arrival_ns)
+static bool count_first(struct tt_observed *o, struct tt_conduct_pdu *now)
 {
-    bool stamped = false;
+    sequence_restart(o, o->avtp.sequence);
+    o->first_ns = now->arrival_ns;
+    o->highest_ns = now->arrival_ns;
+    o->stamped = now->stamped && o->avtp.subtype == TT_AVTP_SUBTYPE_AAF;
+    o->stamp = o->aaf.timestamp;
+    o->stamp_ns = now->arrival_ns;
+    now->restart = true;
+    return true;
+}
+
+static void observe(struct tt_observed *o, const struct tt_conduct_scales *scales,
+                    const struct arrival *arrival)
+{
+    struct tt_conduct_pdu now = {.arrival_ns = arrival->arrival_ns};
+    bool fresh;
 
     if (o->avtp.subtype == TT_AVTP_SUBTYPE_AAF) {
-        stamped = observe_aaf(o, pdu, wire_bytes);
+        observe_aaf(o, arrival, &now);
     } else if (o->avtp.subtype == TT_AVTP_SUBTYPE_CRF) {
-        observe_crf(o, pdu, wire_bytes);
+        observe_crf(o, arrival, &now);
     }
     if (o->pdus == 0) {
-        sequence_restart(o, o->avtp.sequence);
-        o->first_ns = arrival_ns;
-        o->highest_ns = arrival_ns;
-        o->stamped = stamped;
-        o->stamp = o->aaf.timestamp;
-        o->stamp_ns = arrival_ns;
+        fresh = count_first(o, &now);
     } else {
-        tt_hist_record(&o->interval, arrival_ns - o->last_ns);
-        count_sequence(o, arrival_ns, stamped);
+        tt_hist_record(&o->interval, arrival->arrival_ns - o->last_ns);
+        fresh = count_sequence(o, &now);
+    }
+    if (fresh) {
+        tt_conduct_step(&o->conduct, scales, &now);
     }
     o->pdus++;
-    o->last_ns = arrival_ns;
+    o->last_ns = arrival->arrival_ns;
 }
 
 static bool is_stream(const struct tt_observed *o, const struct tt_eth *eth,
@@ -288,6 +374,21 @@ static uint64_t hash_stream(const struct tt_eth *eth, const struct tt_avtp *avtp
     return hash_bytes(hash, (const uint8_t *)&avtp->stream_id, sizeof(avtp->stream_id));
 }
 
+/* Once for each stream, when it appears. */
+static void find_sharing(struct tt_observer *observer, struct tt_observed *o,
+                         const struct tt_avtp *avtp)
+{
+    for (size_t i = 0; i < observer->count; i++) {
+        struct tt_observed *other = observer->streams[i];
+
+        if (avtp->sv && other->avtp.sv && other->avtp.stream_id == avtp->stream_id &&
+            other->avtp.subtype == avtp->subtype) {
+            other->sharing++;
+            o->sharing++;
+        }
+    }
+}
+
 /* The stream's row, new where it was not seen before; NULL where there is no room. */
 static struct tt_observed *find_stream(struct tt_observer *observer, const struct tt_eth *eth,
                                        const struct tt_avtp *avtp)
@@ -309,14 +410,14 @@ static struct tt_observed *find_stream(struct tt_observer *observer, const struc
         return NULL;
     }
     tt_hist_init(&o->interval);
+    find_sharing(observer, o, avtp);
     observer->streams[observer->count++] = o;
     observer->slots[slot] = (uint32_t)observer->count;
     return o;
 }
 
 static void observe_avtp(struct tt_observer *observer, const struct tt_eth *eth,
-                         const struct tt_avtp *avtp, const uint8_t *pdu, size_t wire_bytes,
-                         int64_t arrival_ns)
+                         const struct tt_avtp *avtp, const struct arrival *arrival)
 {
     struct tt_observed *o;
 
@@ -331,13 +432,14 @@ static void observe_avtp(struct tt_observer *observer, const struct tt_eth *eth,
     }
     o->eth = *eth;
     o->avtp = *avtp;
-    observe(o, pdu, wire_bytes, arrival_ns);
+    observe(o, &observer->scales, arrival);
 }
 
 void tt_observer_packet(struct tt_observer *observer, const uint8_t *frame, size_t bytes,
                         size_t wire_bytes, int64_t arrival_ns)
 {
     bool cut = bytes < wire_bytes;
+    struct arrival arrival = {.arrival_ns = arrival_ns};
     struct tt_eth eth;
     struct tt_avtp avtp;
 
@@ -351,12 +453,14 @@ void tt_observer_packet(struct tt_observer *observer, const uint8_t *frame, size
         observer->not_avtp++;
         return;
     }
+    arrival.pdu = frame + eth.header_bytes;
+    arrival.bytes = bytes - eth.header_bytes;
+    arrival.wire_bytes = wire_bytes - eth.header_bytes;
     /* All headers that are read further down lie within what tt_avtp_parse has checked. */
-    if (tt_avtp_parse(frame + eth.header_bytes, bytes - eth.header_bytes, &avtp) != 0) {
+    if (tt_avtp_parse(arrival.pdu, arrival.bytes, &avtp) != 0) {
         observer->cut += cut;
         observer->malformed += !cut;
         return;
     }
-    observe_avtp(observer, &eth, &avtp, frame + eth.header_bytes, wire_bytes - eth.header_bytes,
-                 arrival_ns);
+    observe_avtp(observer, &eth, &avtp, &arrival);
 }

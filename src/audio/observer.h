@@ -13,6 +13,8 @@
  *   often the sequence went round, where they advanced in step with it before: losses of 256 PDUs
  *   and more are found. Where they contradict the sequence then, the talker started anew: a
  *   restart, and nothing is booked as lost.
+ * - A number that is not the next one, though the presentation time is, was set by the talker: a
+ *   sequence jump, and nothing is lost.
  * - Without such stamps `lost` is the least that the sequence allows: multiples of 256 go unseen,
  *   and a restart can look like up to 255 lost. Arrival alone never adds 256: a stalled link is no
  *   loss.
@@ -26,6 +28,7 @@
 
 #include "audio/aaf.h"
 #include "audio/avtp.h"
+#include "audio/conduct.h"
 #include "audio/crf.h"
 #include "audio/eth.h"
 #include "base/hist.h"
@@ -43,12 +46,18 @@ struct tt_observed {
     uint64_t duplicated;
     uint64_t reordered;
     uint64_t restarts;                /* sequence and stamps began anew after a silence */
+    uint64_t sequence_jumps;          /* the sequence began anew while the stamps went on */
+    uint64_t gap_longest;             /* most numbers skipped at once */
     uint64_t refused[TT_AAF_REASONS]; /* AAF: by reason */
+    uint64_t crf_refused[TT_CRF_REASONS];
+    uint64_t crf_uneven;     /* PDUs whose stamps are not one interval apart (within 1 us) */
+    uint32_t sharing;        /* other rows with this subtype and stream ID */
     uint64_t frames_changed; /* PDUs whose shape (format, rate, channels, frames) differs from the
                                 one before */
     int64_t first_ns;
     int64_t last_ns;
     struct tt_hist interval; /* between successive arrivals */
+    struct tt_conduct conduct;
 
     uint64_t window[4]; /* which of the last 256 sequence numbers were seen */
     uint8_t highest;    /* sequence number of the window's newest */
@@ -73,15 +82,21 @@ struct tt_observer {
     uint64_t cut;       /* too few bytes captured to tell */
     uint64_t beyond;    /* of streams beyond `capacity`, or of memory */
     uint64_t by_subtype[256];
+    bool tai_known; /* scales.tai_offset_ns is no mere guess */
+    struct tt_conduct_scales scales;
 };
 
 /* Up to `capacity` streams, each allocated when it first appears. 0 or -ENOMEM. */
 int tt_observer_init(struct tt_observer *observer, size_t capacity);
+/* How many seconds TAI is ahead of UTC, where arrivals are; before the first packet. 37 otherwise.
+ * 0: nobody set it on this machine, so its UTC may be either. 37 s are tried then, and stamps that
+ * fit with them or without are both taken as right. */
+void tt_observer_set_tai_offset(struct tt_observer *observer, int seconds);
 void tt_observer_done(struct tt_observer *observer);
 
-/* One Ethernet frame, tag in-line, with its arrival time in any steady scale of ns. `bytes` is what
- * was captured, `wire_bytes` the frame's length on the wire (a snap length may have cut it: lengths
- * are then checked against wire_bytes and the payload is not read). */
+/* One Ethernet frame, tag in-line, with its arrival time in ns of UTC. `bytes` is what was
+ * captured, `wire_bytes` the frame's length on the wire (a snap length may have cut it: lengths are
+ * then checked against wire_bytes and the payload is not read). */
 void tt_observer_packet(struct tt_observer *observer, const uint8_t *frame, size_t bytes,
                         size_t wire_bytes, int64_t arrival_ns);
 

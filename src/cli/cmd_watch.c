@@ -15,6 +15,7 @@
 #include "cli/capture.h"
 #include "cli/cmd.h"
 #include "cli/watch_show.h"
+#include "os/clock.h"
 #include "report/json.h"
 #include "report/plural.h"
 
@@ -91,7 +92,7 @@ static const struct argp parser = {
     .args_doc = "FILE|INTERFACE",
     .doc =
         "Show every AVTP stream in a capture (pcap, pcapng) or on an interface: who sends what to "
-        "whom, what is lost, and the intervals between arrivals."
+        "whom, what is lost, the intervals between arrivals, and what is wrong, in words."
         "\v"
         "An existing path is a file; anything else is an interface.\n\n"
         "Examples:\n"
@@ -284,6 +285,7 @@ static int open_live(struct watch *watch)
         .snap_bytes = watch->write_path ? SNAP_WRITE_BYTES : SNAP_BYTES,
     };
     int code = TT_EXIT_GOOD;
+    int tai_offset_s = 0;
 
     if (watch->write_path) {
         code = tt_cli_check_not_stdout(COMMAND, watch->write_path);
@@ -294,6 +296,9 @@ static int open_live(struct watch *watch)
     if (code != TT_EXIT_GOOD) {
         return code;
     }
+    /* Where it cannot be read it is as good as unset. */
+    tt_clock_tai_offset(&tai_offset_s);
+    tt_observer_set_tai_offset(&watch->observer, tai_offset_s);
     if (watch->capture.coarse) {
         tt_cli_say(COMMAND, "%s gives stamps in whole us only: intervals are no finer than that",
                    watch->source);

@@ -6,7 +6,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "audio/finding.h"
 #include "base/ns.h"
+#include "report/finding_text.h"
 #include "report/json.h"
 #include "report/plural.h"
 #include "report/table.h"
@@ -95,29 +97,38 @@ static void print_intervals(const struct tt_observer *observer, FILE *out)
     tt_table_done(&table);
 }
 
-/* What does not fit a column and is hardly ever there. */
-static void print_remarks(const struct tt_observer *observer, FILE *out)
+static void print_findings(const struct tt_observer *observer, FILE *out)
 {
-    for (size_t i = 0; i < observer->count; i++) {
-        const struct tt_observed *o = observer->streams[i];
+    static const struct tt_column columns[] = {{"#", TT_ALIGN_RIGHT},
+                                               {"severity", TT_ALIGN_LEFT},
+                                               {"code", TT_ALIGN_LEFT},
+                                               {"what", TT_ALIGN_LEFT}};
+    struct tt_finding findings[TT_FINDINGS_MAX];
+    char text[TT_FINDING_TEXT];
+    struct tt_table table;
 
-        for (int r = 0; r < TT_AAF_REASONS; r++) {
-            if (o->refused[r] > 0) {
-                fprintf(out, "#%zu: %" PRIu64 " %s cannot be read: %s\n", i + 1, o->refused[r],
-                        tt_plural(o->refused[r], "PDU", "PDUs"),
-                        tt_aaf_reason_text((enum tt_aaf_reason)r));
-            }
+    tt_table_init(&table, columns, TT_COUNT_OF(columns));
+    for (size_t i = 0; i < observer->count; i++) {
+        size_t n = tt_findings(observer, observer->streams[i], findings);
+
+        for (size_t k = 0; k < n; k++) {
+            tt_table_cell(&table, "%zu", i + 1);
+            tt_table_cell(&table, "%s", tt_severity_name(findings[k].severity));
+            tt_table_cell(&table, "%s", tt_finding_code(findings[k].kind));
+            tt_table_cell(&table, "%s", tt_finding_text(&findings[k], text));
         }
-        if (o->restarts > 0) {
-            fprintf(out, "#%zu: the talker started anew %" PRIu64 " %s\n", i + 1, o->restarts,
-                    tt_plural(o->restarts, "time", "times"));
-        }
-        if (o->frames_changed > 0) {
-            fprintf(out,
-                    "#%zu: format, rate, channels or frames per PDU changed %" PRIu64
-                    " %s; the last is shown\n",
-                    i + 1, o->frames_changed, tt_plural(o->frames_changed, "time", "times"));
-        }
+    }
+    if (table.cell_count > 0) {
+        fputs("\nFindings\n", out);
+        tt_table_print(&table, out);
+    } else {
+        fputs("\nFindings: none\n", out);
+    }
+    tt_table_done(&table);
+    if (!observer->tai_known) {
+        fputs("Whether stamps are in TAI or in UTC cannot be told: the kernel's TAI offset is 0 "
+              "(ptp4l with phc2sys sets it).\n",
+              out);
     }
 }
 
@@ -179,7 +190,7 @@ void tt_watch_print(const struct tt_watch_view *view, FILE *out)
         fputc('\n', out);
         print_streams(view->observer, out);
         print_intervals(view->observer, out);
-        print_remarks(view->observer, out);
+        print_findings(view->observer, out);
     }
     fflush(out);
 }
@@ -202,13 +213,25 @@ static json_t *json_shape(const struct tt_observed *o)
     return json_object();
 }
 
-static json_t *json_stream(const struct tt_observed *o)
+static json_t *json_findings(const struct tt_observer *observer, const struct tt_observed *o)
+{
+    struct tt_finding findings[TT_FINDINGS_MAX];
+    size_t n = tt_findings(observer, o, findings);
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < n; i++) {
+        json_array_append_new(list, tt_finding_json(&findings[i]));
+    }
+    return list;
+}
+
+static json_t *json_stream(const struct tt_observer *observer, const struct tt_observed *o)
 {
     char subtype[SUBTYPE_TEXT];
     char src[TT_MAC_TEXT];
     char dest[TT_MAC_TEXT];
     json_t *stream = json_pack(
-        "{s:o, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:o}",
+        "{s:o, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:o, s:o}",
         "stream_id", o->avtp.sv ? tt_json_stream_id(o->avtp.stream_id) : json_null(), "subtype",
         subtype_text(o->avtp.subtype, subtype), "src", tt_mac_format(o->eth.src, src), "dest",
         tt_mac_format(o->eth.dest, dest), "vlan_id", tt_json_known(o->eth.vlan_id, 0), "pcp",
@@ -216,7 +239,8 @@ static json_t *json_stream(const struct tt_observed *o)
         "duplicated", tt_json_u64(o->duplicated), "reordered", tt_json_u64(o->reordered),
         "restarts", tt_json_u64(o->restarts), "shape_changes", tt_json_u64(o->frames_changed),
         "pdus_refused", tt_json_refused(o->refused), "first_utc_ns", (json_int_t)o->first_ns,
-        "last_utc_ns", (json_int_t)o->last_ns, "interval_ns", tt_json_summary(&o->interval));
+        "last_utc_ns", (json_int_t)o->last_ns, "interval_ns", tt_json_summary(&o->interval),
+        "findings", json_findings(observer, o));
     json_t *shape = json_shape(o);
 
     if (stream && shape) {
@@ -246,14 +270,16 @@ json_t *tt_watch_json(const struct tt_watch_view *view)
     json_t *streams = json_array();
 
     for (size_t i = 0; i < observer->count; i++) {
-        json_array_append_new(streams, json_stream(observer->streams[i]));
+        json_array_append_new(streams, json_stream(observer, observer->streams[i]));
     }
-    return json_pack("{s:s, s:b, s:o, s:o, s:s?, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "source",
-                     view->source, "final", view->final, "elapsed_ns",
-                     view->live ? json_integer((json_int_t)view->elapsed_ns) : json_null(),
-                     "packets_dropped", tt_json_known(view->live ? view->drops : -1, 0), "error",
-                     view->error, "packets", tt_json_u64(observer->packets), "not_avtp",
-                     tt_json_u64(observer->not_avtp), "malformed", tt_json_u64(observer->malformed),
-                     "cut", tt_json_u64(observer->cut), "beyond", tt_json_u64(observer->beyond),
-                     "subtypes", json_subtypes(observer), "streams", streams);
+    return json_pack(
+        "{s:s, s:b, s:o, s:o, s:s?, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "source",
+        view->source, "final", view->final, "elapsed_ns",
+        view->live ? json_integer((json_int_t)view->elapsed_ns) : json_null(), "packets_dropped",
+        tt_json_known(view->live ? view->drops : -1, 0), "error", view->error, "tai_offset_ns",
+        observer->tai_known ? json_integer((json_int_t)observer->scales.tai_offset_ns)
+                            : json_null(),
+        "packets", tt_json_u64(observer->packets), "not_avtp", tt_json_u64(observer->not_avtp),
+        "malformed", tt_json_u64(observer->malformed), "cut", tt_json_u64(observer->cut), "beyond",
+        tt_json_u64(observer->beyond), "subtypes", json_subtypes(observer), "streams", streams);
 }

@@ -1,5 +1,5 @@
 /*
- * What an observer saw, as text tables or as JSON.
+ * What an observer saw and what is wrong with it, as text tables or as JSON.
  */
 #ifndef TT_CLI_WATCH_SHOW_H
 #define TT_CLI_WATCH_SHOW_H

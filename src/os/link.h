@@ -35,16 +35,20 @@ struct tt_link_errors {
 struct tt_link;
 
 struct tt_link_ops {
-    /* Sends up to n <= TT_LINK_BATCH packets in order; returns how many the kernel took, or -errno
-     * where it took none: -EAGAIN, -ENOBUFS no room, or etf refuses the first one's launch time
-     * (then collect_errors counts it); -EMSGSIZE longer than the MTU allows; -ENETDOWN, works again
-     * by itself when the link is up; -ENXIO the interface is gone. */
+    /* Sends up to n <= TT_LINK_BATCH packets in order; returns how many the kernel took before it
+     * refused one, or -errno where it refused the first: -EAGAIN, -ENOBUFS no room, or etf refuses
+     * the first one's launch time (then collect_errors counts it); -EMSGSIZE longer than the MTU
+     * allows; -ENETDOWN, works again by itself when the link is up; -ENXIO the interface is gone.
+     */
     int (*send)(struct tt_link *link, const struct tt_link_packet *packets, int n);
     /* Takes up to n <= TT_LINK_BATCH packets that are there; 0: none. -ENETDOWN once after the
      * interface went down; packets come again by themselves when it is up. */
     int (*receive)(struct tt_link *link, struct tt_link_packet *packets, int n);
     /* Adds what the error queue holds to *errors. */
     void (*collect_errors)(struct tt_link *link, struct tt_link_errors *errors);
+    /* From now on packets leave when they are sent, past the kernel's qdiscs, which can refuse them
+     * no more: launch times are no longer kept. 0 or -errno. */
+    int (*bypass)(struct tt_link *link);
     /* Packets lost before they could be read (socket buffer full), since the last call. */
     uint64_t (*receive_drops)(struct tt_link *link);
     void (*close)(struct tt_link *link);

@@ -47,6 +47,7 @@ struct loop_end {
     struct loop_medium *medium;
     struct loop_end *peer;
     struct loop_queue incoming;
+    struct tt_link_errors errors; /* not collected yet */
 };
 
 static bool entry_before(const struct loop_entry *a, const struct loop_entry *b)
@@ -135,7 +136,8 @@ static int send_one(struct loop_end *end, const struct tt_link_packet *packet)
     struct loop_medium *medium = end->medium;
     const struct tt_loop_setup *setup = &medium->setup;
     struct loop_queue *queue = &end->peer->incoming;
-    struct tt_loop_fate fate = {.delay_ns = DEFAULT_DELAY_NS};
+    struct tt_loop_fate fate = {.delay_ns = DEFAULT_DELAY_NS,
+                                .launch_kept = end->link.keeps_launch_times};
     int64_t departure_tai_ns = departure_tai(end, packet);
     int64_t arrival_mono_ns;
     int rc = check_size(end, packet);
@@ -154,6 +156,11 @@ static int send_one(struct loop_end *end, const struct tt_link_packet *packet)
         setup->fate(setup->context, medium->sent, medium->frame, packet->bytes, &fate);
     }
     medium->sent++;
+    if (fate.launch_kept && fate.launch_missed) {
+        end->errors.launch_missed++;
+        end->errors.last_launch_tai_ns = packet->time_tai_ns;
+        return 0;
+    }
     if (fate.lost) {
         return 0;
     }
@@ -226,8 +233,19 @@ static int loop_receive(struct tt_link *link, struct tt_link_packet *packets, in
 
 static void loop_collect_errors(struct tt_link *link, struct tt_link_errors *errors)
 {
-    (void)link;
-    (void)errors; /* a launch time is never refused here */
+    struct loop_end *end = (struct loop_end *)link;
+
+    if (end->errors.launch_missed > 0) {
+        errors->launch_missed += end->errors.launch_missed;
+        errors->last_launch_tai_ns = end->errors.last_launch_tai_ns;
+        end->errors = (struct tt_link_errors){0};
+    }
+}
+
+static int loop_bypass(struct tt_link *link)
+{
+    link->keeps_launch_times = false;
+    return 0;
 }
 
 static uint64_t loop_receive_drops(struct tt_link *link)
@@ -269,6 +287,7 @@ static const struct tt_link_ops loop_ops = {
     .send = loop_send,
     .receive = loop_receive,
     .collect_errors = loop_collect_errors,
+    .bypass = loop_bypass,
     .receive_drops = loop_receive_drops,
     .close = loop_close,
 };

@@ -13,6 +13,8 @@
 /* What happens to one packet. */
 struct tt_loop_fate {
     bool lost;
+    bool launch_kept;   /* comes so: the link keeps its launch time */
+    bool launch_missed; /* then: lost, and reported at once */
     unsigned
         copies; /* beyond the first, arriving with it; as many as the capacity leaves room for */
     int64_t delay_ns; /* from departure to arrival; later packets may overtake */

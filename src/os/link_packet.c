@@ -210,6 +210,21 @@ static void packet_collect_errors(struct tt_link *link, struct tt_link_errors *e
     }
 }
 
+static int set_int(int fd, int level, int name, int value)
+{
+    return setsockopt(fd, level, name, &value, sizeof(value)) < 0 ? -errno : 0;
+}
+
+static int packet_bypass(struct tt_link *link)
+{
+    int rc = set_int(packet_of(link)->fd, SOL_PACKET, PACKET_QDISC_BYPASS, 1);
+
+    if (rc == 0) {
+        link->keeps_launch_times = false;
+    }
+    return rc;
+}
+
 static uint64_t packet_receive_drops(struct tt_link *link)
 {
     struct tpacket_stats stats = {0};
@@ -234,14 +249,10 @@ static const struct tt_link_ops packet_ops = {
     .send = packet_send,
     .receive = packet_receive,
     .collect_errors = packet_collect_errors,
+    .bypass = packet_bypass,
     .receive_drops = packet_receive_drops,
     .close = packet_close,
 };
-
-static int set_int(int fd, int level, int name, int value)
-{
-    return setsockopt(fd, level, name, &value, sizeof(value)) < 0 ? -errno : 0;
-}
 
 static int64_t read_speed(int fd, struct ifreq *request)
 {
@@ -300,6 +311,9 @@ static int prepare_send(struct packet_link *p, const struct tt_link_packet_setup
 
     found->step = TT_LINK_STEP_PRIORITY;
     rc = set_int(p->fd, SOL_SOCKET, SO_PRIORITY, setup->priority);
+    if (rc == 0 && setup->bypass) {
+        rc = packet_bypass(&p->link);
+    }
     if (rc < 0 || !setup->launch_times) {
         return rc;
     }

@@ -15,6 +15,7 @@ struct tt_link_packet_setup {
     int priority; /* SO_PRIORITY of what is sent */
     bool send;
     bool launch_times; /* ask for SO_TXTIME (CLOCK_TAI) with error reports */
+    bool bypass;       /* send past the qdiscs */
     bool receive;
     /* receive: only to this address, joined when multicast. NULL: any, all multicast is joined */
     const uint8_t *dest;

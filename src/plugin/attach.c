@@ -76,38 +76,53 @@ static void say_failure(const char *name, const struct tt_stream_config *config,
     }
 }
 
-/* Whether launch times may go to the kernel; what stands against it is a note of the engine, or an
- * error where the configuration insists. */
-static int choose_pace(const char *name, const struct tt_stream_config *config,
-                       struct tt_plugin_attachment *attachment, bool *ret_kernel)
+/* What the interface's qdiscs mean for this stream; where they cannot be read, they are taken as
+ * none. */
+static int find_pace(const char *name, const struct tt_stream_config *config,
+                     struct tt_pace_found *ret_found)
 {
-    static const struct tt_pace_found none = {.pace = TT_PACE_NO_ETF};
     struct tt_qdisc qdiscs[QDISCS_MAX];
-    struct tt_pace_found found = none;
     size_t n = 0;
-    int error;
+    int error = tt_qdisc_list(config->ifname, qdiscs, QDISCS_MAX, &n);
 
-    *ret_kernel = false;
-    if (config->pace == TT_PACE_SOFTWARE) {
-        return 0;
-    }
-    error = tt_qdisc_list(config->ifname, qdiscs, QDISCS_MAX, &n);
     if (error == -ENODEV) {
         say_no_interface(name, config);
         return error;
     }
-    if (error == 0) {
-        tt_pace_find(qdiscs, n, config->priority, &found);
-    }
-    if (found.pace == TT_PACE_KEPT) {
-        attachment->launch_margin_ns = found.delta_ns;
-        *ret_kernel = true;
-    } else if (config->pace == TT_PACE_KERNEL) {
+    tt_pace_find(qdiscs, error < 0 ? 0 : n, config->priority, ret_found);
+    if (config->pace == TT_PACE_KERNEL && ret_found->pace != TT_PACE_KEPT) {
         SNDERR("%s: pace \"kernel\": %s (ifname \"%s\", prio %d); see tc-etf(8), or give pace auto",
-               name, tt_pace_text(found.pace), config->ifname, config->priority);
+               name, tt_pace_text(ret_found->pace), config->ifname, config->priority);
         return error < 0 ? error : -EOPNOTSUPP;
     }
     return 0;
+}
+
+/* With launch times for the kernel where it keeps them and lets us. Software pacing goes past an
+ * etf, which would drop every packet. */
+static int open_talker(const struct tt_stream_config *config, const struct tt_pace_found *pace,
+                       struct tt_link_packet_setup *setup, struct tt_plugin_attachment *attachment,
+                       struct tt_link_packet_found *ret_found)
+{
+    int error;
+
+    setup->send = true;
+    if (pace->pace == TT_PACE_KEPT && config->pace != TT_PACE_SOFTWARE) {
+        setup->launch_times = true;
+        attachment->release_ns = pace->delta_ns;
+        attachment->offload = pace->offload;
+        error = tt_link_packet_new(setup, &attachment->link, ret_found);
+        if (error == 0 || ret_found->step != TT_LINK_STEP_LAUNCH ||
+            config->pace == TT_PACE_KERNEL) {
+            return error;
+        }
+        attachment->notes |= TT_NOTE_LAUNCH_PERMISSION;
+        setup->launch_times = false;
+    }
+    setup->bypass = pace->etf_in_the_way;
+    attachment->notes |= pace->etf_in_the_way ? TT_NOTE_BYPASS : 0;
+    attachment->notes |= pace->pace == TT_PACE_DELTA ? TT_NOTE_ETF_DELTA : 0;
+    return tt_link_packet_new(setup, &attachment->link, ret_found);
 }
 
 static unsigned notes_of(const struct tt_link_packet_setup *setup,
@@ -130,24 +145,20 @@ int tt_plugin_attach(const char *name, const struct tt_stream_config *config, en
     struct tt_plugin_attachment attachment = {.notes = 0};
     struct tt_link_packet_setup setup = {.ifname = config->ifname, .priority = config->priority};
     struct tt_link_packet_found found = {.step = TT_LINK_STEP_SOCKET};
+    struct tt_pace_found pace;
     int error;
 
     if (role == TT_ROLE_TALKER) {
-        setup.send = true;
-        error = choose_pace(name, config, &attachment, &setup.launch_times);
+        error = find_pace(name, config, &pace);
         if (error < 0) {
             return error;
         }
+        error = open_talker(config, &pace, &setup, &attachment, &found);
     } else {
         setup.receive = true;
         setup.dest = config->dest;
         setup.stream_id = &config->stream_id;
         setup.receive_buffer_bytes = RECEIVE_BUFFER_BYTES;
-    }
-    error = tt_link_packet_new(&setup, &attachment.link, &found);
-    if (error < 0 && found.step == TT_LINK_STEP_LAUNCH && config->pace == TT_PACE_AUTO) {
-        attachment.notes |= TT_NOTE_LAUNCH_PERMISSION;
-        setup.launch_times = false;
         error = tt_link_packet_new(&setup, &attachment.link, &found);
     }
     if (error < 0) {

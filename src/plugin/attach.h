@@ -11,8 +11,9 @@
 
 struct tt_plugin_attachment {
     struct tt_link *link;
-    unsigned notes;           /* enum tt_note */
-    int64_t launch_margin_ns; /* kernel pacing: the least time before launch */
+    unsigned notes;     /* enum tt_note */
+    int64_t release_ns; /* kernel pacing: see struct tt_talk_setup */
+    bool offload;
 };
 
 /* 0 (close the link with tt_link_close) or -errno; what failed is said under the device's name. */

@@ -26,7 +26,8 @@ int tt_plugin_engine_new(const struct tt_plugin_engine *shape, enum tt_role role
             .link = attachment->link,
             .clock = tt_clock_system(),
             .buffer_frames = shape->buffer_frames,
-            .launch_margin_ns = attachment->launch_margin_ns,
+            .release_ns = attachment->release_ns,
+            .offload = attachment->offload,
             .event_capacity = EVENTS_KEPT,
         };
 
@@ -113,8 +114,29 @@ unsigned tt_plugin_engine_notes(const struct tt_plugin_engine *engine,
     } else if (engine->listen) {
         notes |= tt_listen_notes(engine->listen);
     }
-    /* That a qdisc would keep launch times, if only we might, says more. */
-    return notes & TT_NOTE_LAUNCH_PERMISSION ? notes & ~(unsigned)TT_NOTE_SOFTWARE_PACE : notes;
+    /* One line for one cause: that which says most. */
+    if (notes & (TT_NOTE_LAUNCH_PERMISSION | TT_NOTE_ETF_DELTA)) {
+        notes &= ~(unsigned)TT_NOTE_SOFTWARE_PACE;
+    }
+    if (notes & TT_NOTE_LAUNCH_REFUSED) {
+        notes &= ~(unsigned)TT_NOTE_LAUNCH_LOST;
+    }
+    return notes;
+}
+
+void tt_plugin_engine_loss(const struct tt_plugin_engine *engine, struct tt_loss_line *ret_line)
+{
+    if (engine->talk) {
+        struct tt_talk_counters counters;
+
+        tt_talk_counters(engine->talk, &counters);
+        tt_loss_line_talk(&counters, ret_line);
+    } else {
+        struct tt_listen_counters counters;
+
+        tt_listen_counters(engine->listen, &counters);
+        tt_loss_line_listen(&engine->config, &counters, ret_line);
+    }
 }
 
 int tt_plugin_engine_report(struct tt_plugin_engine *engine, const char *path, unsigned notes)

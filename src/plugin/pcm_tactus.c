@@ -40,7 +40,6 @@ struct tactus {
     int64_t boundary;
     int64_t hw_frame;
     int64_t avail_min;
-    bool endless;
     unsigned reports; /* written so far */
     int pid;          /* a forked child must not write the parent's report */
 };
@@ -261,6 +260,12 @@ static void report(struct tactus *tactus)
     tt_plugin_engine_stop(&tactus->engine);
     notes = tt_plugin_engine_notes(&tactus->engine, &tactus->attachment);
     tt_plugin_say_notes(&tactus->voice, notes);
+    if (tactus->engine.started) {
+        struct tt_loss_line line;
+
+        tt_plugin_engine_loss(&tactus->engine, &line);
+        tt_plugin_say_line(&tactus->voice, line.text);
+    }
     if (!tactus->settings.report) {
         return;
     }

@@ -50,3 +50,10 @@ void tt_plugin_say_notes(struct tt_plugin_voice *voice, unsigned notes)
         fprintf(stderr, "%s: %s\n", voice->name, text);
     }
 }
+
+void tt_plugin_say_line(const struct tt_plugin_voice *voice, const char *line)
+{
+    if (line[0] != 0) {
+        fprintf(stderr, "%s: %s\n", voice->name, line);
+    }
+}

@@ -14,14 +14,16 @@ const char *tt_note_text(enum tt_note note)
                "by milliseconds; run as root, grant CAP_SYS_NICE or raise RLIMIT_RTPRIO";
     case TT_NOTE_SOFTWARE_PACE:
         return "launch times are kept by software (no qdisc on this interface and priority keeps "
-               "them): packets leave when the thread wakes, tens of microseconds late at best; set "
-               "up ETF or taprio for hardware timing";
+               "them, or pace says so): packets leave when the thread wakes, tens of microseconds "
+               "late at best; an etf qdisc on the stream's queue would keep them";
     case TT_NOTE_LAUNCH_PERMISSION:
         return "launch times are kept by software although the qdisc could keep them: SO_TXTIME "
                "needs CAP_NET_ADMIN; run as root or grant it";
     case TT_NOTE_LAUNCH_REFUSED:
-        return "the kernel refused launch times while running: from there software kept them, less "
-               "exactly; check that the qdisc's clock is CLOCK_TAI and its delta is long enough";
+        return "the kernel refused most packets while running (counted): from there software "
+               "keeps their times and they go past the qdiscs, gates and shapers too; check the "
+               "interface's qdiscs: etf's delta may be too short for this machine (500 us is "
+               "usual)";
     case TT_NOTE_TAI_UNSET:
         return "the kernel's TAI offset is 0, so TAI and UTC are the same here: peers that know "
                "TAI "
@@ -37,6 +39,20 @@ const char *tt_note_text(enum tt_note note)
         return "the interface was down or without carrier: nothing passes until it is up; check "
                "the "
                "cable and `ip link`";
+    case TT_NOTE_BYPASS:
+        return "an etf qdisc on this priority's way drops packets without a launch time: they go "
+               "past the qdiscs, gates and shapers too";
+    case TT_NOTE_ETF_DELTA:
+        return "the etf qdisc has delta 0 and drops every packet as late: software keeps launch "
+               "times instead; give it a delta, such as 500000 ns";
+    case TT_NOTE_CLOCK_STEP:
+        return "TAI stepped while the stream ran (counted as clock_steps): its stamps moved along, "
+               "and packets on their way may be lost; let ptp4l or chrony settle before, and slew "
+               "after";
+    case TT_NOTE_LAUNCH_LOST:
+        return "the kernel dropped packets because their launch time had passed (counted as "
+               "launch_missed, launch_invalid): give etf a longer delta, or the stream a longer "
+               "launch_lead";
     }
     return NULL;
 }

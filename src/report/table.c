@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NUMBER_TEXT 40
-
 void tt_table_init(struct tt_table *table, const struct tt_column *columns, size_t column_count)
 {
     assert(column_count <= TT_TABLE_COLUMNS_MAX);
@@ -50,13 +48,13 @@ void tt_table_cell(struct tt_table *table, const char *format, ...)
 }
 
 /* "-1229893" becomes "-1,229,893"; what follows the digits stays. */
-static const char *group_digits(const char *plain, char ret_text[NUMBER_TEXT])
+static const char *group_digits(const char *plain, char ret_text[TT_NUMBER_TEXT])
 {
     size_t sign = plain[0] == '-';
     size_t digits = strspn(plain + sign, "0123456789");
     size_t at = 0;
 
-    for (size_t i = 0; plain[i] != 0 && at < NUMBER_TEXT - 2; i++) {
+    for (size_t i = 0; plain[i] != 0 && at < TT_NUMBER_TEXT - 2; i++) {
         if (i > sign && i < sign + digits && (sign + digits - i) % 3 == 0) {
             ret_text[at++] = ',';
         }
@@ -66,13 +64,19 @@ static const char *group_digits(const char *plain, char ret_text[NUMBER_TEXT])
     return ret_text;
 }
 
-void tt_table_cell_number(struct tt_table *table, int64_t value)
+const char *tt_number_format(int64_t value, char ret_text[TT_NUMBER_TEXT])
 {
-    char plain[NUMBER_TEXT];
-    char text[NUMBER_TEXT];
+    char plain[TT_NUMBER_TEXT];
 
     snprintf(plain, sizeof(plain), "%" PRId64, value);
-    tt_table_cell(table, "%s", group_digits(plain, text));
+    return group_digits(plain, ret_text);
+}
+
+void tt_table_cell_number(struct tt_table *table, int64_t value)
+{
+    char text[TT_NUMBER_TEXT];
+
+    tt_table_cell(table, "%s", tt_number_format(value, text));
 }
 
 void tt_table_cell_known(struct tt_table *table, int64_t value, int64_t least)
@@ -86,8 +90,8 @@ void tt_table_cell_known(struct tt_table *table, int64_t value, int64_t least)
 
 static void cell_tenths(struct tt_table *table, double value)
 {
-    char plain[NUMBER_TEXT];
-    char text[NUMBER_TEXT];
+    char plain[TT_NUMBER_TEXT];
+    char text[TT_NUMBER_TEXT];
 
     snprintf(plain, sizeof(plain), "%.1f", value);
     tt_table_cell(table, "%s", group_digits(plain, text));

@@ -14,6 +14,7 @@
 #include "base/hist.h"
 
 #define TT_TABLE_COLUMNS_MAX 32
+#define TT_NUMBER_TEXT       40
 
 enum tt_align { TT_ALIGN_LEFT, TT_ALIGN_RIGHT };
 
@@ -33,6 +34,9 @@ struct tt_table {
 
 void tt_table_init(struct tt_table *table, const struct tt_column *columns, size_t column_count);
 void tt_table_done(struct tt_table *table);
+
+/* "-1,229,893". Returns ret_text. */
+const char *tt_number_format(int64_t value, char ret_text[TT_NUMBER_TEXT]);
 
 /* The next cell of the row; rows follow each other by themselves. */
 void tt_table_cell(struct tt_table *table, const char *format, ...) TT_PRINTF(2, 3);

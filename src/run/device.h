@@ -6,7 +6,10 @@
 #define TT_RUN_DEVICE_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
+
+#include "base/attr.h"
 
 enum tt_device_state {
     TT_DEVICE_STOPPED,
@@ -26,5 +29,12 @@ struct tt_device {
     atomic_bool endless; /* an xrun does not stop it (stop_threshold >= boundary) */
     int wake_fd;
 };
+
+/* Moves the state, unless somebody was quicker. */
+void tt_device_leave(struct tt_device *device, enum tt_device_state from, enum tt_device_state to);
+
+/* Wakes the program once it can write or read enough (`ready` frames), and when the engine has
+ * stopped by itself. */
+TT_RT void tt_device_wake(const struct tt_device *device, int64_t ready);
 
 #endif

@@ -10,6 +10,7 @@
 #include "audio/eth.h"
 #include "base/counters.h"
 #include "base/ns.h"
+#include "os/memory.h"
 #include "os/wake.h"
 #include "run/thread.h"
 
@@ -28,6 +29,7 @@ struct tt_listen {
     struct tt_listener listener;
     struct tt_timebase timebase;
     struct tt_engine_thread thread;
+    int64_t start_tai_ns; /* what arrived before is not for this run */
     struct tt_timeline_memory memory;
     int64_t wake_interval_ns;
     size_t frame_bytes;
@@ -48,14 +50,15 @@ static int allocate(struct tt_listen *listen, const struct tt_listen_setup *setu
     int64_t horizon_frames = tt_ns_to_frames(horizon_ns, listen->config.rate_hz) + 1;
 
     listen->memory.ring_frames = setup->buffer_frames + horizon_frames;
-    listen->memory.ring = calloc((size_t)listen->memory.ring_frames, listen->frame_bytes);
+    listen->memory.ring = tt_memory_new((size_t)listen->memory.ring_frames, listen->frame_bytes);
     /* Every second PDU missing at the highest rate of PDUs. */
     listen->memory.hole_capacity = (size_t)(horizon_ns * PDU_RATE_MAX_HZ / TT_NS_PER_S / 2 + 1);
-    listen->memory.holes = calloc(listen->memory.hole_capacity, sizeof *listen->memory.holes);
+    listen->memory.holes =
+        tt_memory_new(listen->memory.hole_capacity, sizeof *listen->memory.holes);
     listen->packet_bytes = listen->link->mtu_bytes + TT_ETH_HEADER_BYTES + TT_ETH_TAG_BYTES;
-    listen->packets = calloc(TT_LINK_BATCH, listen->packet_bytes);
+    listen->packets = tt_memory_new(TT_LINK_BATCH, listen->packet_bytes);
     listen->log.capacity = setup->event_capacity;
-    listen->log.events = calloc(setup->event_capacity + 1, sizeof *listen->log.events);
+    listen->log.events = tt_memory_new(setup->event_capacity + 1, sizeof *listen->log.events);
     if (!listen->memory.ring || !listen->memory.holes || !listen->packets || !listen->log.events) {
         return -ENOMEM;
     }
@@ -63,11 +66,22 @@ static int allocate(struct tt_listen *listen, const struct tt_listen_setup *setu
                             setup->buffer_frames, &listen->log);
 }
 
+/* The offset of the stamps; it may change when the clock steps. */
+static void read_tai_offset(struct tt_listen *listen)
+{
+    int offset_s = listen->clock->ops->tai_offset_s(listen->clock);
+
+    if (listen->config.timescale == TT_TIMESCALE_UTC) {
+        listen->listener.stamp_offset_ns = offset_s * TT_NS_PER_S;
+    } else if (offset_s == 0) {
+        atomic_fetch_or(&listen->notes, TT_NOTE_TAI_UNSET);
+    }
+}
+
 int tt_listen_new(const struct tt_listen_setup *setup, struct tt_listen **ret_listen)
 {
-    struct tt_listen *listen = calloc(1, sizeof *listen);
+    struct tt_listen *listen = tt_memory_new(1, sizeof *listen);
     int64_t quarter_ns = tt_frames_to_ns(setup->period_frames, setup->config->rate_hz) / 4;
-    int tai_offset_s = 0;
     int error;
 
     if (!listen) {
@@ -88,12 +102,7 @@ int tt_listen_new(const struct tt_listen_setup *setup, struct tt_listen **ret_li
         tt_listen_free(listen);
         return error;
     }
-    if (tt_clock_tai_offset(&tai_offset_s) < 0 || tai_offset_s == 0) {
-        listen->notes |= TT_NOTE_TAI_UNSET;
-    }
-    if (setup->config->timescale == TT_TIMESCALE_UTC) {
-        listen->listener.stamp_offset_ns = tai_offset_s * TT_NS_PER_S;
-    }
+    read_tai_offset(listen);
     *ret_listen = listen;
     return 0;
 }
@@ -155,7 +164,10 @@ static int64_t follow_tai(struct tt_listen *listen)
     now_tai_ns = tt_timebase_tai(&listen->timebase, reading.mono_after_ns);
     if (step_ns != 0) {
         tt_listener_clock_step(&listen->listener, step_ns);
+        listen->start_tai_ns += step_ns;
+        read_tai_offset(listen);
         listen->live.clock_steps++;
+        atomic_fetch_or(&listen->notes, TT_NOTE_CLOCK_STEP);
         tt_event_log_add(&listen->log, (struct tt_event){.kind = TT_EVENT_CLOCK,
                                                          .frame = listen->listener.timeline.device,
                                                          .time_tai_ns = now_tai_ns});
@@ -182,8 +194,9 @@ static int receive_batch(struct tt_listen *listen, struct tt_link_packet *ret_pa
     return listen->link->ops->receive(listen->link, ret_packets, TT_LINK_BATCH);
 }
 
-static void take_packet(struct tt_listen *listen, const struct tt_link_packet *packet,
-                        int64_t now_tai_ns)
+/* Returns when it arrived. */
+static int64_t take_packet(struct tt_listen *listen, const struct tt_link_packet *packet,
+                           int64_t now_tai_ns)
 {
     size_t bytes = packet->bytes < listen->packet_bytes ? packet->bytes : listen->packet_bytes;
     int64_t arrival_ns = packet->time_tai_ns < now_tai_ns ? packet->time_tai_ns : now_tai_ns;
@@ -193,41 +206,36 @@ static void take_packet(struct tt_listen *listen, const struct tt_link_packet *p
         atomic_fetch_or(&listen->notes, TT_NOTE_NO_KERNEL_STAMPS);
     }
     if (tt_eth_parse(packet->data, bytes, &eth) < 0 || eth.ethertype != TT_ETHERTYPE_AVTP ||
-        memcmp(eth.dest, listen->config.dest, sizeof eth.dest) != 0) {
-        return;
+        memcmp(eth.dest, listen->config.dest, sizeof eth.dest) != 0 ||
+        arrival_ns < listen->start_tai_ns) {
+        return arrival_ns;
     }
     listen->live.packets++;
     tt_listener_receive(&listen->listener, packet->data + eth.header_bytes,
                         bytes - eth.header_bytes, eth.src, arrival_ns);
+    return arrival_ns;
 }
 
-/* Everything that arrived before now goes in before the device moves to now. */
-static void receive_all(struct tt_listen *listen, int64_t now_tai_ns)
+/* Everything that arrived before now goes in, in bounded steps. Returns the time up to which that
+ * is done: now, or where more is waiting the arrival of the last one taken. */
+static int64_t receive_all(struct tt_listen *listen, int64_t now_tai_ns)
 {
     struct tt_link_packet packets[TT_LINK_BATCH];
+    int64_t done_tai_ns = now_tai_ns;
 
     for (int batch = 0; batch < BATCHES_A_STEP; batch++) {
         int n = receive_batch(listen, packets);
 
         for (int i = 0; i < n; i++) {
-            take_packet(listen, &packets[i], now_tai_ns);
+            done_tai_ns = take_packet(listen, &packets[i], now_tai_ns);
         }
         if (n < TT_LINK_BATCH) {
+            done_tai_ns = now_tai_ns;
             break;
         }
     }
     listen->live.receive_drops += listen->link->ops->receive_drops(listen->link);
-}
-
-static void discard_packets(struct tt_listen *listen)
-{
-    struct tt_link_packet packets[TT_LINK_BATCH];
-
-    for (int batch = 0; batch < BATCHES_A_STEP; batch++) {
-        if (receive_batch(listen, packets) <= 0) {
-            break;
-        }
-    }
+    return done_tai_ns;
 }
 
 void tt_listen_prepare(struct tt_listen *listen)
@@ -242,10 +250,11 @@ int tt_listen_start(struct tt_listen *listen, bool thread)
     int error = 0;
 
     tt_listen_stop(listen);
-    discard_packets(listen);
     listen->timebase.valid = false; /* a step while it was stopped is none */
+    listen->start_tai_ns = follow_tai(listen);
+    listen->link->ops->receive_drops(listen->link); /* nor is what was lost meanwhile */
     tt_listener_start(&listen->listener, atomic_load(&listen->device.engine_frame),
-                      follow_tai(listen));
+                      listen->start_tai_ns);
     publish(listen);
     atomic_store(&listen->device.state, TT_DEVICE_RUNNING);
     if (thread) {
@@ -260,21 +269,14 @@ int tt_listen_start(struct tt_listen *listen, bool thread)
     return error;
 }
 
-static void leave_running(struct tt_listen *listen, int to)
-{
-    int from = TT_DEVICE_RUNNING;
-
-    atomic_compare_exchange_strong(&listen->device.state, &from, to);
-}
-
 void tt_listen_stop(struct tt_listen *listen)
 {
     tt_engine_thread_stop(&listen->thread);
     if (atomic_load(&listen->device.state) == TT_DEVICE_RUNNING) {
-        tt_listener_stop(&listen->listener, follow_tai(listen));
+        tt_listener_stop(&listen->listener, receive_all(listen, follow_tai(listen)));
         atomic_store(&listen->device.engine_frame, listen->listener.timeline.device);
         publish(listen);
-        leave_running(listen, TT_DEVICE_STOPPED);
+        tt_device_leave(&listen->device, TT_DEVICE_RUNNING, TT_DEVICE_STOPPED);
     }
 }
 
@@ -287,7 +289,25 @@ static void stop_by_itself(struct tt_listen *listen, int64_t now_tai_ns)
                                                      .frame = listen->device.program_frame,
                                                      .frames = unread,
                                                      .time_tai_ns = now_tai_ns});
-    leave_running(listen, TT_DEVICE_XRUN);
+    tt_device_leave(&listen->device, TT_DEVICE_RUNNING, TT_DEVICE_XRUN);
+}
+
+/* When to step again: the program waits for so many frames, and not longer than until they are
+ * there. */
+static int64_t next_step(const struct tt_listen *listen, int64_t mono_ns, int64_t ready)
+{
+    const struct tt_device *device = &listen->device;
+    int64_t missing = atomic_load_explicit(&device->wake_frames, memory_order_relaxed) - ready;
+    int64_t latest_ns = mono_ns + listen->wake_interval_ns;
+    int64_t there_ns;
+
+    if (missing <= 0) {
+        return latest_ns;
+    }
+    there_ns = tt_timebase_mono(
+        &listen->timebase,
+        tt_listener_presentation(&listen->listener, atomic_load(&device->engine_frame) + missing));
+    return there_ns > mono_ns && there_ns < latest_ns ? there_ns : latest_ns;
 }
 
 int64_t tt_listen_step(struct tt_listen *listen)
@@ -296,16 +316,15 @@ int64_t tt_listen_step(struct tt_listen *listen)
     int64_t now_tai_ns = follow_tai(listen);
     int64_t mono_ns = tt_timebase_mono(&listen->timebase, now_tai_ns);
     bool was_present = listen->listener.locked;
+    int64_t done_tai_ns;
     int64_t position;
-    int64_t next_ns;
     int64_t ready;
-    int64_t wake_frames;
 
     if (atomic_load(&device->state) != TT_DEVICE_RUNNING) {
         return mono_ns + IDLE_NS;
     }
-    receive_all(listen, now_tai_ns);
-    position = tt_listener_advance(&listen->listener, now_tai_ns);
+    done_tai_ns = receive_all(listen, now_tai_ns);
+    position = tt_listener_advance(&listen->listener, done_tai_ns);
     atomic_store_explicit(&device->engine_frame, position, memory_order_release);
     ready = position - atomic_load_explicit(&device->program_frame, memory_order_acquire);
     if ((ready > device->buffer_frames && !atomic_load(&device->endless)) ||
@@ -313,18 +332,8 @@ int64_t tt_listen_step(struct tt_listen *listen)
         stop_by_itself(listen, now_tai_ns);
     }
     publish(listen);
-    wake_frames = atomic_load_explicit(&device->wake_frames, memory_order_relaxed);
-    if (ready >= wake_frames || atomic_load(&device->state) != TT_DEVICE_RUNNING) {
-        tt_wake_kick(device->wake_fd);
-        return mono_ns + listen->wake_interval_ns;
-    }
-    /* The program waits for so many frames: not later than when they are there. */
-    next_ns = tt_timebase_mono(
-        &listen->timebase,
-        tt_listener_presentation(&listen->listener, position - ready + wake_frames));
-    return next_ns > mono_ns && next_ns < mono_ns + listen->wake_interval_ns
-               ? next_ns
-               : mono_ns + listen->wake_interval_ns;
+    tt_device_wake(device, ready);
+    return done_tai_ns < now_tai_ns ? mono_ns : next_step(listen, mono_ns, ready);
 }
 
 int64_t tt_listen_delay(struct tt_listen *listen)

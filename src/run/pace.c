@@ -144,6 +144,11 @@ void tt_pace_find(const struct tt_qdisc *qdiscs, size_t n, int priority,
     } else {
         ret_found->pace = why_not(&list);
     }
+    /* txtime-assist gives every packet a launch time, which an etf takes that does not ask for the
+     * socket's. */
+    ret_found->etf_in_the_way =
+        ret_found->pace != TT_PACE_NO_ETF && ret_found->pace != TT_PACE_OTHER_QUEUE &&
+        !(root && root->txtime_assist && ret_found->etf && ret_found->etf->skip_sock_check);
 }
 
 const char *tt_pace_text(enum tt_pace_verdict pace)

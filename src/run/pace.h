@@ -35,7 +35,8 @@ struct tt_pace_found {
                                   * DEADLINE,  DELTA: the one at fault; else NULL */
     const struct tt_qdisc *root; /* NULL: none */
     int64_t delta_ns;            /* kept: a packet must be in the qdisc so long before its launch */
-    bool offload; /* kept: the hardware releases packets; false: a timer of the kernel */
+    bool offload;        /* kept: the hardware releases packets; false: a timer of the kernel */
+    bool etf_in_the_way; /* packets without a launch time do not pass: an etf drops them */
 };
 
 /* The result points into `qdiscs`. */

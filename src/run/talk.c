@@ -10,7 +10,11 @@
 #include "audio/talker.h"
 #include "base/counters.h"
 #include "base/ns.h"
+#include "os/memory.h"
 #include "os/wake.h"
+#include "run/launch.h"
+#include "run/ring.h"
+#include "run/send.h"
 #include "run/thread.h"
 
 #define IDLE_NS (10 * TT_NS_PER_MS)
@@ -32,14 +36,15 @@ struct tt_talk {
     struct tt_talker talker;
     struct tt_timebase timebase;
     struct tt_engine_thread thread;
-    int64_t launch_margin_ns;
     bool kernel_pace; /* launch times are handed over */
+    struct tt_launch_plan plan;
+    struct tt_launch_trial trial;
+    int64_t reports_until_tai_ns; /* after that the kernel has nothing more to report */
     int64_t last_launch_tai_ns;
     atomic_uint notes;
 
-    size_t frame_bytes;
     size_t packet_bytes;
-    uint8_t *ring;    /* buffer_frames */
+    struct tt_ring ring;
     uint8_t *packets; /* TT_LINK_BATCH */
 
     struct tt_seqlock lock;
@@ -49,11 +54,22 @@ struct tt_talk {
     struct tt_event_log log;
 };
 
+/* The offset of the stamps; it may change when the clock steps. */
+static void read_tai_offset(struct tt_talk *talk)
+{
+    int offset_s = talk->clock->ops->tai_offset_s(talk->clock);
+
+    if (talk->config.timescale == TT_TIMESCALE_UTC) {
+        talk->talker.stamp_offset_ns = -offset_s * TT_NS_PER_S;
+    } else if (offset_s == 0) {
+        atomic_fetch_or(&talk->notes, TT_NOTE_TAI_UNSET);
+    }
+}
+
 int tt_talk_new(const struct tt_talk_setup *setup, struct tt_talk **ret_talk)
 {
-    struct tt_talk *talk = calloc(1, sizeof *talk);
+    struct tt_talk *talk = tt_memory_new(1, sizeof *talk);
     int64_t wire_ns = 0;
-    int tai_offset_s = 0;
 
     if (!talk) {
         return -ENOMEM;
@@ -61,36 +77,37 @@ int tt_talk_new(const struct tt_talk_setup *setup, struct tt_talk **ret_talk)
     talk->config = *setup->config;
     talk->link = setup->link;
     talk->clock = setup->clock;
-    talk->launch_margin_ns = setup->launch_margin_ns;
     talk->kernel_pace = setup->link->keeps_launch_times;
+    talk->reports_until_tai_ns = talk->kernel_pace ? INT64_MAX : INT64_MIN;
     talk->device.buffer_frames = setup->buffer_frames;
     talk->device.wake_fd = tt_wake_open();
     tt_hist_init(&talk->lateness);
     tt_talker_init(&talk->talker, setup->config, setup->link->mac, 0);
-    talk->frame_bytes = talk->talker.frame_bytes;
     talk->packet_bytes = tt_talker_packet_bytes(&talk->talker);
     if (setup->link->speed_mbps > 0) {
         /* FCS, preamble and gap: 24 bytes more. */
         wire_ns = (int64_t)(talk->packet_bytes + 24) * 8000 / setup->link->speed_mbps;
     }
     talk->talker.wire_ns = wire_ns;
-    talk->ring = calloc((size_t)setup->buffer_frames, talk->frame_bytes);
-    talk->packets = calloc(TT_LINK_BATCH, talk->packet_bytes);
+    tt_launch_plan_init(&talk->plan, setup->config->launch_lead_ns, setup->release_ns,
+                        talk->talker.interval_ns, setup->offload);
+    talk->ring = (struct tt_ring){
+        .bytes = tt_memory_new((size_t)setup->buffer_frames, talk->talker.frame_bytes),
+        .frames = setup->buffer_frames,
+        .frame_bytes = talk->talker.frame_bytes,
+        .channels = setup->config->channels,
+    };
+    talk->packets = tt_memory_new(TT_LINK_BATCH, talk->packet_bytes);
     talk->log.capacity = setup->event_capacity;
-    talk->log.events = calloc(setup->event_capacity + 1, sizeof *talk->log.events);
-    if (!talk->ring || !talk->packets || !talk->log.events || talk->device.wake_fd < 0) {
+    talk->log.events = tt_memory_new(setup->event_capacity + 1, sizeof *talk->log.events);
+    if (!talk->ring.bytes || !talk->packets || !talk->log.events || talk->device.wake_fd < 0) {
         tt_talk_free(talk);
         return -ENOMEM;
     }
     if (!talk->kernel_pace) {
         talk->notes |= TT_NOTE_SOFTWARE_PACE;
     }
-    if (tt_clock_tai_offset(&tai_offset_s) < 0 || tai_offset_s == 0) {
-        talk->notes |= TT_NOTE_TAI_UNSET;
-    }
-    if (setup->config->timescale == TT_TIMESCALE_UTC) {
-        talk->talker.stamp_offset_ns = -tai_offset_s * TT_NS_PER_S;
-    }
+    read_tai_offset(talk);
     *ret_talk = talk;
     return 0;
 }
@@ -102,7 +119,7 @@ void tt_talk_free(struct tt_talk *talk)
     }
     tt_talk_stop(talk);
     tt_wake_close(talk->device.wake_fd);
-    free(talk->ring);
+    free(talk->ring.bytes);
     free(talk->packets);
     free(talk->log.events);
     free(talk);
@@ -116,22 +133,7 @@ struct tt_device *tt_talk_device(struct tt_talk *talk)
 void tt_talk_write(struct tt_talk *talk, int64_t frame, enum tt_pcm_format format,
                    const struct tt_pcm_area *areas, size_t frames)
 {
-    unsigned channels = talk->config.channels;
-    struct tt_pcm_area rest[TT_AAF_CHANNELS_MAX];
-    size_t index = (size_t)(frame % talk->device.buffer_frames);
-    size_t first = (size_t)talk->device.buffer_frames - index;
-
-    if (first > frames) {
-        first = frames;
-    }
-    tt_pcm_to_wire(format, areas, channels, first, talk->ring + index * talk->frame_bytes);
-    if (first < frames) {
-        for (unsigned c = 0; c < channels; c++) {
-            rest[c] = areas[c];
-            rest[c].first += first * areas[c].step_bytes;
-        }
-        tt_pcm_to_wire(format, rest, channels, frames - first, talk->ring);
-    }
+    tt_ring_write(&talk->ring, frame, format, areas, frames);
     atomic_store_explicit(&talk->device.program_frame, frame + (int64_t)frames,
                           memory_order_release);
 }
@@ -178,8 +180,11 @@ static int64_t follow_tai(struct tt_talk *talk)
     now_tai_ns = tt_timebase_tai(&talk->timebase, reading.mono_after_ns);
     if (step_ns != 0) {
         tt_talker_clock_step(&talk->talker, step_ns);
+        read_tai_offset(talk);
         talk->last_launch_tai_ns += step_ns;
+        tt_launch_trial_start(&talk->trial, tt_talker_next_launch(&talk->talker));
         talk->live.counters.clock_steps++;
+        atomic_fetch_or(&talk->notes, TT_NOTE_CLOCK_STEP);
         log_event(talk, TT_EVENT_CLOCK, talk->talker.next_frame, 0, now_tai_ns);
     }
     return now_tai_ns;
@@ -207,7 +212,7 @@ void tt_talk_prepare(struct tt_talk *talk)
 int tt_talk_start(struct tt_talk *talk, bool thread)
 {
     int64_t frame = atomic_load(&talk->device.engine_frame);
-    int64_t lead_ns = START_NS + (talk->kernel_pace ? talk->launch_margin_ns : 0);
+    int64_t lead_ns = START_NS + (talk->kernel_pace ? talk->plan.release_ns : 0);
     int64_t now_tai_ns;
     int error = 0;
 
@@ -215,6 +220,7 @@ int tt_talk_start(struct tt_talk *talk, bool thread)
     talk->timebase.valid = false; /* a step while it was stopped is none */
     now_tai_ns = follow_tai(talk);
     tt_talker_start(&talk->talker, frame, now_tai_ns + lead_ns);
+    tt_launch_trial_start(&talk->trial, now_tai_ns);
     set_presentation(talk);
     publish(talk);
     log_event(talk, TT_EVENT_START, frame, 0, now_tai_ns);
@@ -231,22 +237,38 @@ int tt_talk_start(struct tt_talk *talk, bool thread)
     return error;
 }
 
-/* Moves the state from one of the running ones, unless the program was quicker. */
-static void leave(struct tt_talk *talk, int from, int to)
-{
-    atomic_compare_exchange_strong(&talk->device.state, &from, to);
-}
-
 void tt_talk_drain(struct tt_talk *talk)
 {
-    leave(talk, TT_DEVICE_RUNNING, TT_DEVICE_DRAINING);
+    tt_device_leave(&talk->device, TT_DEVICE_RUNNING, TT_DEVICE_DRAINING);
+}
+
+/* Returns how many the kernel dropped after it had taken them. */
+static unsigned collect_errors(struct tt_talk *talk, int64_t *launch_tai_ns)
+{
+    struct tt_link_errors errors = {.last_launch_tai_ns = *launch_tai_ns};
+
+    talk->link->ops->collect_errors(talk->link, &errors);
+    talk->live.counters.launch_missed += errors.launch_missed;
+    talk->live.counters.launch_invalid += errors.launch_invalid;
+    talk->live.counters.pdus_refused += errors.launch_missed; /* the invalid ones are: by send */
+    if (errors.launch_missed + errors.launch_invalid > 0) {
+        atomic_fetch_or(&talk->notes, TT_NOTE_LAUNCH_LOST);
+    }
+    *launch_tai_ns = errors.last_launch_tai_ns;
+    return (unsigned)errors.launch_missed;
 }
 
 void tt_talk_stop(struct tt_talk *talk)
 {
+    int64_t launch_tai_ns = 0;
+
     tt_engine_thread_stop(&talk->thread);
-    leave(talk, TT_DEVICE_RUNNING, TT_DEVICE_STOPPED);
-    leave(talk, TT_DEVICE_DRAINING, TT_DEVICE_STOPPED);
+    if (talk->reports_until_tai_ns > INT64_MIN) {
+        collect_errors(talk, &launch_tai_ns);
+        publish(talk);
+    }
+    tt_device_leave(&talk->device, TT_DEVICE_RUNNING, TT_DEVICE_STOPPED);
+    tt_device_leave(&talk->device, TT_DEVICE_DRAINING, TT_DEVICE_STOPPED);
 }
 
 /* How many frames the next PDU gets from the program (the rest is silence), or -1: none for now. */
@@ -264,7 +286,7 @@ static int64_t supply(struct tt_talk *talk, int64_t now_tai_ns, int64_t earliest
             return there;
         }
         if (now_tai_ns >= talk->last_launch_tai_ns) {
-            leave(talk, TT_DEVICE_DRAINING, TT_DEVICE_DRAINED);
+            tt_device_leave(&talk->device, TT_DEVICE_DRAINING, TT_DEVICE_DRAINED);
         }
         return -1;
     }
@@ -276,7 +298,7 @@ static int64_t supply(struct tt_talk *talk, int64_t now_tai_ns, int64_t earliest
     }
     talk->live.counters.xruns++;
     log_event(talk, TT_EVENT_XRUN, frame, there, now_tai_ns);
-    leave(talk, TT_DEVICE_RUNNING, TT_DEVICE_XRUN);
+    tt_device_leave(&talk->device, TT_DEVICE_RUNNING, TT_DEVICE_XRUN);
     return -1;
 }
 
@@ -284,160 +306,152 @@ static int64_t supply(struct tt_talk *talk, int64_t now_tai_ns, int64_t earliest
 static void fill_packet(struct tt_talk *talk, const struct tt_talker_pdu *pdu, int64_t frames,
                         uint8_t *ret_packet)
 {
-    size_t at = tt_talker_build(&talk->talker, pdu, ret_packet);
-    int64_t index = pdu->frame % talk->device.buffer_frames;
-    int64_t first = talk->device.buffer_frames - index;
+    uint8_t *payload = ret_packet + tt_talker_build(&talk->talker, pdu, ret_packet);
+    uint8_t *end = tt_ring_copy(&talk->ring, pdu->frame, (size_t)frames, payload);
 
-    if (first > frames) {
-        first = frames;
-    }
-    memcpy(ret_packet + at, talk->ring + (size_t)index * talk->frame_bytes,
-           (size_t)first * talk->frame_bytes);
-    at += (size_t)first * talk->frame_bytes;
-    memcpy(ret_packet + at, talk->ring, (size_t)(frames - first) * talk->frame_bytes);
-    at += (size_t)(frames - first) * talk->frame_bytes;
-    memset(ret_packet + at, 0, talk->packet_bytes - at);
+    memset(end, 0, (size_t)(ret_packet + talk->packet_bytes - end));
 }
 
-/* Takes what is due into packets; returns how many. */
-static int gather(struct tt_talk *talk, int64_t now_tai_ns, struct tt_talker_pdu *ret_pdus,
-                  struct tt_link_packet *ret_packets)
-{
-    int64_t until_ns = now_tai_ns + (talk->kernel_pace ? talk->config.launch_lead_ns : 0);
-    int64_t earliest_ns = now_tai_ns + (talk->kernel_pace ? talk->launch_margin_ns : 0);
-    unsigned frames_per_pdu = talk->config.frames_per_pdu;
-    int n = 0;
+/* What one step takes from the buffer. */
+struct talk_batch {
+    struct tt_talker_pdu pdus[TT_LINK_BATCH];
+    struct tt_link_packet packets[TT_LINK_BATCH];
+    int64_t frames[TT_LINK_BATCH]; /* of the program's in each */
+    bool refused[TT_LINK_BATCH];
+    int n;
+    bool starved; /* the program has not written the next one */
+};
 
-    for (int taken = 0; taken < TT_LINK_BATCH && tt_talker_next_launch(&talk->talker) <= until_ns;
-         taken++) {
+/* Takes the next PDU, which gets `frames` frames of the program's. */
+static void take(struct tt_talk *talk, int64_t frames, int64_t now_tai_ns, int64_t earliest_ns,
+                 struct talk_batch *batch)
+{
+    struct tt_talker_pdu *pdu = &batch->pdus[batch->n];
+    uint8_t *data = talk->packets + (size_t)batch->n * talk->packet_bytes;
+    unsigned frames_per_pdu = talk->config.frames_per_pdu;
+
+    if (tt_talker_next(&talk->talker, earliest_ns, pdu) == TT_TALKER_DROP) {
+        talk->live.counters.pdus_dropped++;
+        log_event(talk, TT_EVENT_DROPPED, pdu->frame, frames_per_pdu, now_tai_ns);
+        return;
+    }
+    fill_packet(talk, pdu, frames, data);
+    batch->frames[batch->n] = frames;
+    batch->packets[batch->n++] = (struct tt_link_packet){
+        .data = data, .bytes = talk->packet_bytes, .time_tai_ns = pdu->launch_tai_ns};
+    talk->last_launch_tai_ns = pdu->launch_tai_ns;
+}
+
+static void gather(struct tt_talk *talk, int64_t now_tai_ns, struct talk_batch *batch)
+{
+    int64_t until_ns = now_tai_ns + (talk->kernel_pace ? talk->plan.lead_ns : 0);
+    int64_t earliest_ns = now_tai_ns + (talk->kernel_pace ? tt_launch_margin(&talk->plan) : 0);
+    int most = talk->kernel_pace ? talk->plan.batch : TT_LINK_BATCH;
+
+    batch->n = 0;
+    batch->starved = false;
+    for (int taken = 0; taken < most && tt_talker_next_launch(&talk->talker) <= until_ns; taken++) {
         int64_t frames = supply(talk, now_tai_ns, earliest_ns);
 
         if (frames < 0) {
-            break;
+            batch->starved = true;
+            return;
         }
-        if (tt_talker_next(&talk->talker, earliest_ns, &ret_pdus[n]) == TT_TALKER_SEND) {
-            uint8_t *data = talk->packets + (size_t)n * talk->packet_bytes;
-
-            fill_packet(talk, &ret_pdus[n], frames, data);
-            ret_packets[n] = (struct tt_link_packet){
-                .data = data,
-                .bytes = talk->packet_bytes,
-                .time_tai_ns = ret_pdus[n].launch_tai_ns,
-            };
-            talk->live.counters.frames_sent += (uint64_t)frames;
-            talk->live.counters.frames_padded += frames_per_pdu - (uint64_t)frames;
-            talk->last_launch_tai_ns = ret_pdus[n].launch_tai_ns;
-            n++;
-        } else {
-            talk->live.counters.pdus_dropped++;
-            log_event(talk, TT_EVENT_DROPPED, ret_pdus[n].frame, frames_per_pdu, now_tai_ns);
-        }
+        take(talk, frames, now_tai_ns, earliest_ns, batch);
         /* A padded last PDU must not carry the position past what the program wrote. */
-        atomic_fetch_add_explicit(
-            &talk->device.engine_frame,
-            atomic_load(&talk->device.state) == TT_DEVICE_DRAINING ? frames : frames_per_pdu,
-            memory_order_release);
+        atomic_fetch_add_explicit(&talk->device.engine_frame,
+                                  atomic_load(&talk->device.state) == TT_DEVICE_DRAINING
+                                      ? frames
+                                      : talk->config.frames_per_pdu,
+                                  memory_order_release);
     }
-    return n;
 }
 
-static void send_all(struct tt_talk *talk, const struct tt_talker_pdu *pdus,
-                     const struct tt_link_packet *packets, int n, int64_t now_tai_ns)
+/* Books what became of the batch; returns how many were refused. */
+static unsigned book(struct tt_talk *talk, const struct talk_batch *batch, int64_t done_tai_ns)
 {
     struct tt_talk_counters *counters = &talk->live.counters;
-    int result = n > 0 ? talk->link->ops->send(talk->link, packets, n) : 0;
-    int sent = result > 0 ? result : 0;
-    int64_t done_ns = tt_timebase_tai(&talk->timebase, read_mono(talk));
+    unsigned refused = 0;
 
-    if (result == -ENETDOWN || result == -ENODEV || result == -ENXIO) {
-        atomic_fetch_or(&talk->notes, TT_NOTE_LINK_DOWN);
-    }
-    for (int i = 0; i < n; i++) {
-        int64_t departure_ns = talk->kernel_pace ? pdus[i].launch_tai_ns : done_ns;
+    for (int i = 0; i < batch->n; i++) {
+        const struct tt_talker_pdu *pdu = &batch->pdus[i];
+        int64_t departure_ns = talk->kernel_pace ? pdu->launch_tai_ns : done_tai_ns;
 
-        if (i >= sent) {
+        if (batch->refused[i]) {
+            refused++;
             counters->pdus_refused++;
-            log_event(talk, TT_EVENT_REFUSED, pdus[i].frame, talk->config.frames_per_pdu,
-                      now_tai_ns);
+            log_event(talk, TT_EVENT_REFUSED, pdu->frame, talk->config.frames_per_pdu, done_tai_ns);
             continue;
         }
         counters->pdus_sent++;
-        tt_hist_record(&talk->lateness, departure_ns - pdus[i].due_tai_ns);
-        if (departure_ns - pdus[i].due_tai_ns > talk->talker.interval_ns) {
+        counters->frames_sent += (uint64_t)batch->frames[i];
+        counters->frames_padded += talk->config.frames_per_pdu - (uint64_t)batch->frames[i];
+        tt_hist_record(&talk->lateness, departure_ns - pdu->due_tai_ns);
+        if (departure_ns - pdu->due_tai_ns > talk->talker.interval_ns) {
             counters->pdus_late++;
         }
     }
+    return refused;
 }
 
-static void collect_errors(struct tt_talk *talk)
+/* Where the qdiscs refuse most of what they get, packets go past them from here on, and software
+ * keeps their time. */
+static void judge_kernel(struct tt_talk *talk, unsigned handed, unsigned refused,
+                         int64_t launch_tai_ns)
 {
-    struct tt_link_errors errors = {0};
-    uint64_t launch_errors;
-
-    talk->link->ops->collect_errors(talk->link, &errors);
-    launch_errors = errors.launch_missed + errors.launch_invalid;
-    talk->live.counters.launch_missed += errors.launch_missed;
-    talk->live.counters.launch_invalid += errors.launch_invalid;
-    talk->live.counters.pdus_refused += launch_errors;
-    if (launch_errors > 0) {
+    if (!tt_launch_trial_add(&talk->trial, handed, refused, launch_tai_ns)) {
+        return;
+    }
+    tt_launch_trial_start(&talk->trial, launch_tai_ns);
+    if (talk->link->ops->bypass(talk->link) == 0) {
         atomic_fetch_or(&talk->notes, TT_NOTE_LAUNCH_REFUSED);
+        talk->kernel_pace = false;
+        talk->reports_until_tai_ns = talk->last_launch_tai_ns + TT_NS_PER_MS;
     }
 }
 
-/* The program is woken once enough room is there, and when the engine stopped by itself. */
-static void wake_program(struct tt_talk *talk)
+/* Frames that the program may write. */
+static int64_t room(const struct tt_talk *talk)
 {
-    struct tt_device *device = &talk->device;
-    int state = atomic_load(&device->state);
-    int64_t room = device->buffer_frames -
-                   (atomic_load(&device->program_frame) - atomic_load(&device->engine_frame));
-
-    if ((state != TT_DEVICE_RUNNING && state != TT_DEVICE_DRAINING) ||
-        room >= atomic_load_explicit(&device->wake_frames, memory_order_relaxed)) {
-        tt_wake_kick(device->wake_fd);
-    }
+    return talk->device.buffer_frames -
+           (atomic_load(&talk->device.program_frame) - atomic_load(&talk->device.engine_frame));
 }
 
-/* When there is something to do again. */
-static int64_t next_step(const struct tt_talk *talk, int64_t mono_ns)
+/* When there is something to do again, in TAI. */
+static int64_t next_step(const struct tt_talk *talk, int64_t now_tai_ns, bool starved)
 {
-    int64_t launch_ns = tt_timebase_mono(&talk->timebase, tt_talker_next_launch(&talk->talker));
-    int64_t batch_ns = mono_ns + talk->config.launch_lead_ns / 2;
+    int64_t launch_ns = tt_talker_next_launch(&talk->talker);
 
-    if (!talk->kernel_pace) {
-        return launch_ns;
-    }
-    /* Half a lead at a time makes batches; waiting for the program, its last moment counts. */
-    if (launch_ns - talk->config.launch_lead_ns <= mono_ns) {
-        int64_t last_ns = launch_ns - talk->launch_margin_ns;
-
-        return last_ns < batch_ns ? last_ns : batch_ns;
-    }
-    return launch_ns - talk->config.launch_lead_ns > batch_ns
-               ? launch_ns - talk->config.launch_lead_ns
-               : batch_ns;
+    return talk->kernel_pace ? tt_launch_next_step(&talk->plan, launch_ns, now_tai_ns, starved)
+                             : launch_ns;
 }
 
 int64_t tt_talk_step(struct tt_talk *talk)
 {
-    struct tt_talker_pdu pdus[TT_LINK_BATCH];
-    struct tt_link_packet packets[TT_LINK_BATCH];
+    struct talk_batch batch;
     int64_t now_tai_ns = follow_tai(talk);
-    int64_t mono_ns = tt_timebase_mono(&talk->timebase, now_tai_ns);
+    int64_t launch_tai_ns = talk->last_launch_tai_ns;
     int state = atomic_load(&talk->device.state);
-    int n;
+    unsigned refused = 0;
+    int error;
 
     if (state != TT_DEVICE_RUNNING && state != TT_DEVICE_DRAINING) {
-        return mono_ns + IDLE_NS;
+        return tt_timebase_mono(&talk->timebase, now_tai_ns) + IDLE_NS;
     }
-    if (talk->kernel_pace) {
-        collect_errors(talk);
+    if (now_tai_ns < talk->reports_until_tai_ns) {
+        refused = collect_errors(talk, &launch_tai_ns);
     }
-    n = gather(talk, now_tai_ns, pdus, packets);
-    send_all(talk, pdus, packets, n, now_tai_ns);
+    gather(talk, now_tai_ns, &batch);
+    error = tt_send_batch(talk->link, batch.packets, batch.n, batch.refused);
+    if (error == -ENETDOWN || error == -ENODEV || error == -ENXIO) {
+        atomic_fetch_or(&talk->notes, TT_NOTE_LINK_DOWN);
+    }
+    now_tai_ns = tt_timebase_tai(&talk->timebase, read_mono(talk));
+    refused += book(talk, &batch, now_tai_ns);
+    judge_kernel(talk, (unsigned)batch.n, refused, launch_tai_ns);
     publish(talk);
-    wake_program(talk);
-    return next_step(talk, mono_ns);
+    tt_device_wake(&talk->device, room(talk));
+    return tt_timebase_mono(&talk->timebase, next_step(talk, now_tai_ns, batch.starved));
 }
 
 int64_t tt_talk_delay(struct tt_talk *talk)

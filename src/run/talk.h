@@ -34,8 +34,8 @@ struct tt_talk_counters {
                                not there */
     uint64_t xruns;
     uint64_t clock_steps;
-    uint64_t launch_missed; /* of pdus_refused: by the kernel's report */
-    uint64_t launch_invalid;
+    uint64_t launch_missed; /* of pdus_refused: the kernel's reports of a launch time that passed */
+    uint64_t launch_invalid; /* its reports of one that it would not take */
 };
 
 struct tt_talk_setup {
@@ -43,9 +43,9 @@ struct tt_talk_setup {
     struct tt_link *link;                  /* stays the caller's; closed by it after _free */
     struct tt_clock *clock;
     int64_t buffer_frames;
-    int64_t launch_margin_ns; /* kernel pacing: the least time before launch at which the qdisc
-                                 takes a packet */
-    size_t event_capacity;    /* of the event log; 0: none */
+    int64_t release_ns; /* kernel pacing: the qdisc lets go of a packet so long before its launch */
+    bool offload;       /* … and the hardware keeps it until then */
+    size_t event_capacity; /* of the event log; 0: none */
 };
 
 struct tt_talk;

@@ -8,6 +8,9 @@
 /* The longest sleep: a stop is noticed after so long, whatever the next step is. */
 #define NAP_NS (20 * TT_NS_PER_MS)
 
+/* A usual wake-up comes so late; what is left of it is waited for awake. */
+#define WAKE_COST_NS (50 * TT_NS_PER_US)
+
 static int64_t mono_now(struct tt_clock *clock)
 {
     struct tt_clock_reading reading;
@@ -25,6 +28,7 @@ static void wait_until(struct tt_engine_thread *thread, int64_t next_ns)
         thread->clock->ops->sleep_until(thread->clock, next_ns);
         return;
     }
+    thread->clock->ops->sleep_until(thread->clock, next_ns - WAKE_COST_NS);
     while (mono_now(thread->clock) < next_ns &&
            !atomic_load_explicit(&thread->quit, memory_order_relaxed)) {
     }

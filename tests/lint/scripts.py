@@ -10,7 +10,7 @@ import sys
 
 def main(root):
     root = pathlib.Path(root)
-    scripts = [root / "dev", root / ".ci/run", *sorted(root.glob("tools/*.sh")), *sorted(root.glob("tests/**/*.sh"))]
+    scripts = [root / "dev", root / ".ci/run", root / "tests/kernel/init", *sorted(root.glob("tools/*.sh")), *sorted(root.glob("tests/**/*.sh"))]
     try:
         code = subprocess.run(["shellcheck", "--external-sources", "--source-path=SCRIPTDIR", *scripts],
                               check=False).returncode

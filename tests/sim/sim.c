@@ -76,7 +76,8 @@ static void on_packet(void *context, uint64_t index, uint8_t *data, size_t bytes
     CHECK(sim->result->packet_count > 0);
     struct sim_packet *packet = &sim->result->packets[sim->result->packet_count - 1];
 
-    packet->arrival_tai_ns = fate->lost ? INT64_MAX : packet->departure_tai_ns + fate->delay_ns;
+    packet->arrival_tai_ns =
+        fate->lost || fate->launch_missed ? INT64_MAX : packet->departure_tai_ns + fate->delay_ns;
 }
 
 /* Which source frames a packet carries is read from its content: the sender's place in the source.
@@ -358,7 +359,7 @@ void sim_run(const struct sim_case *c, struct sim_result *ret_result)
                                               .link = out,
                                               .clock = &sim.clock.clock,
                                               .buffer_frames = c->buffer_frames,
-                                              .launch_margin_ns = 200 * TT_NS_PER_US,
+                                              .release_ns = 200 * TT_NS_PER_US,
                                               .event_capacity = EVENTS_MAX},
                       &talk) == 0);
     CHECK(tt_listen_new(&(struct tt_listen_setup){.config = &config,

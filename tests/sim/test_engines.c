@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "audio/eth.h"
+#include "base/bytes.h"
 #include "base/ns.h"
 #include "os/link_loop.h"
 #include "run/listen.h"
@@ -28,6 +29,8 @@ struct rig {
     int64_t written; /* frames; their samples count from 1 */
     uint64_t departed;
     int64_t last_departure_ns;
+    uint32_t first_stamp;
+    int64_t speed_mbps;
     int64_t closest_ns; /* two departures apart */
 };
 
@@ -35,8 +38,10 @@ static void on_departure(void *context, const uint8_t *data, size_t bytes, int64
 {
     struct rig *rig = context;
 
-    (void)data;
-    (void)bytes;
+    assert_true(bytes > TT_ETH_HEADER_BYTES + TT_AAF_HEADER_BYTES);
+    if (rig->departed == 0) {
+        rig->first_stamp = tt_get_be32(data + TT_ETH_HEADER_BYTES + 12);
+    }
     if (rig->departed > 0 && departure_ns - rig->last_departure_ns < rig->closest_ns) {
         rig->closest_ns = departure_ns - rig->last_departure_ns;
     }
@@ -56,11 +61,12 @@ static void build(struct rig *rig, bool keeps_launch_times, size_t capacity)
     tt_clock_script_init(&rig->clock, 50 * TT_NS_PER_S, INT64_C(1790000000) * TT_NS_PER_S);
     rig->closest_ns = INT64_MAX;
     assert_int_equal(tt_link_loop_new(&loop, &rig->out, &rig->in), 0);
+    rig->out->speed_mbps = rig->speed_mbps;
     assert_int_equal(tt_talk_new(&(struct tt_talk_setup){.config = &rig->config,
                                                          .link = rig->out,
                                                          .clock = &rig->clock.clock,
                                                          .buffer_frames = BUFFER,
-                                                         .launch_margin_ns = 300 * TT_NS_PER_US,
+                                                         .release_ns = 300 * TT_NS_PER_US,
                                                          .event_capacity = 100},
                                  &rig->talk),
                      0);
@@ -426,6 +432,162 @@ static void what_arrived_before_the_start_is_dropped(void **state)
     assert_int_equal(counters.stream.pdus_late, 0);
 }
 
+/* Many small PDUs and a thread that comes late: what arrived in time is not late. */
+static void a_long_backlog_is_taken_in_its_own_time(void **state)
+{
+    struct rig *rig = *state;
+    struct tt_listen_counters counters;
+
+    rig->config.frames_per_pdu = 1;
+    rig->config.mtt_ns = 10 * TT_NS_PER_MS;
+    build(rig, false, 10000);
+    write_frames(rig, BUFFER);
+    tt_listen_start(rig->listen, false);
+    tt_talk_start(rig->talk, false);
+    tt_talk_drain(rig->talk);
+    run(rig, 5 * TT_NS_PER_MS, true);
+    rig->listen_ns += 95 * TT_NS_PER_MS; /* more than 4096 packets */
+    run(rig, 200 * TT_NS_PER_MS, true);
+    assert_int_equal(state_of_listen(rig), TT_DEVICE_RUNNING);
+    tt_listen_counters(rig->listen, &counters);
+    assert_int_equal(counters.stream.pdus_placed, BUFFER);
+    assert_int_equal(counters.stream.frames_lost + counters.stream.frames_late, 0);
+}
+
+/* Stamps in UTC on both ends, and the kernel learns its TAI offset while the stream runs. */
+static void utc_stamps(void **state)
+{
+    struct rig *rig = *state;
+    struct tt_listen_counters counters;
+    int64_t presentation_ns;
+
+    rig->config.timescale = TT_TIMESCALE_UTC;
+    build(rig, false, 10000);
+    write_frames(rig, BUFFER);
+    tt_listen_start(rig->listen, false);
+    tt_talk_start(rig->talk, false);
+    presentation_ns =
+        tt_talk_log(rig->talk)->events[0].time_tai_ns + TT_NS_PER_MS + 125000 + 2 * TT_NS_PER_MS;
+    run(rig, 30 * TT_NS_PER_MS, true);
+    assert_int_equal(rig->first_stamp, (uint32_t)(presentation_ns - 37 * TT_NS_PER_S));
+    tt_listen_counters(rig->listen, &counters);
+    assert_in_range(counters.stream.pdus_placed, 200, 240);
+    assert_int_equal(tt_talk_notes(rig->talk) & TT_NOTE_TAI_UNSET, 0);
+
+    rig->clock.tai_offset_s = 0; /* TAI steps back, UTC does not */
+    rig->clock.tai_minus_mono_ns -= 37 * TT_NS_PER_S;
+    run(rig, 30 * TT_NS_PER_MS, true);
+    tt_listen_counters(rig->listen, &counters);
+    assert_in_range(counters.stream.pdus_placed, 430, 480);
+    assert_in_range(counters.stream.frames_lost + counters.stream.frames_late, 0, RATE / 500);
+}
+
+/* An unset TAI offset is noted, but not where nobody needs it. */
+static void an_unset_tai_offset_is_noted(void **state)
+{
+    struct rig *rig = *state;
+    struct tt_talk *talk;
+    struct tt_talk_setup setup_of_talk;
+
+    build(rig, false, 10);
+    assert_int_equal(tt_talk_notes(rig->talk) & TT_NOTE_TAI_UNSET, 0);
+    rig->clock.tai_offset_s = 0;
+    setup_of_talk = (struct tt_talk_setup){.config = &rig->config,
+                                           .link = rig->out,
+                                           .clock = &rig->clock.clock,
+                                           .buffer_frames = BUFFER};
+    assert_int_equal(tt_talk_new(&setup_of_talk, &talk), 0);
+    assert_int_not_equal(tt_talk_notes(talk) & TT_NOTE_TAI_UNSET, 0);
+    tt_talk_free(talk);
+    rig->config.timescale = TT_TIMESCALE_UTC;
+    assert_int_equal(tt_talk_new(&setup_of_talk, &talk), 0);
+    assert_int_equal(tt_talk_notes(talk) & TT_NOTE_TAI_UNSET, 0);
+    tt_talk_free(talk);
+}
+
+static void launch_times_are_drained_when_they_are_past(void **state)
+{
+    struct rig *rig = *state;
+    int64_t start_ns;
+
+    build(rig, true, 1000);
+    write_frames(rig, 96); /* 2 ms */
+    tt_talk_start(rig->talk, false);
+    start_ns = rig->clock.mono_ns;
+    tt_talk_drain(rig->talk);
+    while (state_of_talk(rig) == TT_DEVICE_DRAINING) {
+        rig->clock.mono_ns = rig->talk_ns > rig->clock.mono_ns ? rig->talk_ns : rig->clock.mono_ns;
+        assert_true(rig->clock.mono_ns - start_ns < 20 * TT_NS_PER_MS);
+        rig->talk_ns = tt_talk_step(rig->talk);
+    }
+    assert_int_equal(rig->departed, 16);
+    assert_true(rig->clock.mono_ns + rig->clock.tai_minus_mono_ns >= rig->last_departure_ns);
+}
+
+/* 592 us on a wire of 1 Mbit/s: what is presented before it has crossed is not sent. */
+static void the_time_on_the_wire_counts(void **state)
+{
+    struct rig *rig = *state;
+    struct tt_talk_counters counters;
+
+    rig->speed_mbps = 1;
+    build(rig, false, 1000);
+    write_frames(rig, 600);
+    tt_talk_start(rig->talk, false);
+    run(rig, TT_NS_PER_MS + 130 * TT_NS_PER_US, true);
+    rig->clock.mono_ns += 1600 * TT_NS_PER_US;
+    tt_talk_step(rig->talk);
+    tt_talk_counters(rig->talk, &counters);
+    assert_int_equal(counters.pdus_dropped, 1);
+}
+
+static uint64_t five_once(struct tt_link *link)
+{
+    static unsigned calls;
+
+    (void)link;
+    return calls++ == 1 ? 5 : 0; /* the first call, at the start, is not counted */
+}
+
+static void what_the_socket_lost_is_counted(void **state)
+{
+    struct rig *rig = *state;
+    struct tt_listen_counters counters;
+    struct tt_link_ops ops;
+    const struct tt_link_ops *before;
+
+    build(rig, false, 1000);
+    before = rig->in->ops;
+    ops = *before;
+    ops.receive_drops = five_once;
+    rig->in->ops = &ops;
+    tt_listen_start(rig->listen, false);
+    rig->talk_ns = INT64_MAX;
+    run(rig, 20 * TT_NS_PER_MS, true);
+    tt_listen_counters(rig->listen, &counters);
+    assert_int_equal(counters.receive_drops, 5);
+    tt_listen_stop(rig->listen);
+    rig->in->ops = before;
+}
+
+/* The link goes away: what was not sent is not counted as sent. */
+static void frames_refused_are_not_frames_sent(void **state)
+{
+    struct rig *rig = *state;
+    struct tt_talk_counters counters;
+
+    build(rig, false, 20);
+    write_frames(rig, 600);
+    rig->listen_ns = INT64_MAX;
+    tt_talk_start(rig->talk, false);
+    tt_talk_drain(rig->talk);
+    run(rig, 50 * TT_NS_PER_MS, false);
+    tt_talk_counters(rig->talk, &counters);
+    assert_int_equal(counters.pdus_sent, 20);
+    assert_int_equal(counters.pdus_refused, 80);
+    assert_int_equal(counters.frames_sent, 120);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -442,6 +604,13 @@ int main(void)
         TEST(an_endless_recorder_runs_on),
         TEST(absence_is_silence_or_an_xrun),
         TEST(what_arrived_before_the_start_is_dropped),
+        TEST(a_long_backlog_is_taken_in_its_own_time),
+        TEST(utc_stamps),
+        TEST(an_unset_tai_offset_is_noted),
+        TEST(launch_times_are_drained_when_they_are_past),
+        TEST(the_time_on_the_wire_counts),
+        TEST(what_the_socket_lost_is_counted),
+        TEST(frames_refused_are_not_frames_sent),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

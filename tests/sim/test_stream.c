@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/ns.h"
+#include "run/launch.h"
 #include "sim.h"
 #include "test.h"
 
@@ -349,6 +350,59 @@ static void tai_steps(void **state)
     }
 }
 
+/* Of the kernel's launch times all from the 1000th on are missed, or one in a hundred. */
+static void miss_all(const struct sim_case *c, uint64_t index, uint8_t *data, size_t bytes,
+                     struct tt_loop_fate *fate)
+{
+    spare_the_first(c, index, data, bytes, fate);
+    fate->launch_missed = fate->launch_kept && index >= 1000;
+}
+
+static void miss_some(const struct sim_case *c, uint64_t index, uint8_t *data, size_t bytes,
+                      struct tt_loop_fate *fate)
+{
+    spare_the_first(c, index, data, bytes, fate);
+    fate->launch_missed = fate->launch_kept && index % 100 == 50;
+}
+
+/* A qdisc that drops everything is noticed within 200 PDUs; from there software keeps the times and
+ * nothing is lost. */
+static void refused_launches_fall_back(void **state)
+{
+    struct sim_case c = sim_default(60);
+    struct sim_result r;
+
+    (void)state;
+    c.keeps_launch_times = true;
+    c.fate = miss_all;
+    sim_run(&c, &r);
+    check_faults(&c, &r);
+    assert_true(r.talk_notes & TT_NOTE_LAUNCH_REFUSED);
+    assert_in_range(r.talk.launch_missed, TT_LAUNCH_TRIAL / 2, 200);
+    assert_int_equal(r.talk.pdus_refused, r.talk.launch_missed);
+    assert_int_equal(r.listen.stream.frames_lost, r.talk.launch_missed * c.frames_per_pdu);
+    assert_int_equal(r.talk.pdus_sent, (c.frames + 5) / 6);
+    assert_true(r.burst_max <= 2);
+    sim_free(&r);
+}
+
+static void single_refusals_do_not(void **state)
+{
+    struct sim_case c = sim_default(61);
+    struct sim_result r;
+
+    (void)state;
+    c.keeps_launch_times = true;
+    c.fate = miss_some;
+    sim_run(&c, &r);
+    check_faults(&c, &r);
+    assert_false(r.talk_notes & TT_NOTE_LAUNCH_REFUSED);
+    assert_true(r.talk_notes & TT_NOTE_LAUNCH_LOST);
+    assert_int_equal(r.talk.launch_missed, (c.frames + 5) / 6 / 100);
+    assert_int_equal(r.listen.stream.frames_lost, r.talk.launch_missed * c.frames_per_pdu);
+    sim_free(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -359,6 +413,8 @@ int main(void)
         cmocka_unit_test(repeats),
         cmocka_unit_test(hopeless_stalls),
         cmocka_unit_test(tai_steps),
+        cmocka_unit_test(refused_launches_fall_back),
+        cmocka_unit_test(single_refusals_do_not),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

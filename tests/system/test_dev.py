@@ -11,7 +11,7 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(sys.argv[1])
-VERBS = ("demo", "check", "run", "install", "fuzz")
+VERBS = ("demo", "check", "lab", "run", "install", "fuzz")
 
 
 class Dev(unittest.TestCase):
@@ -37,8 +37,8 @@ class Dev(unittest.TestCase):
                 self.assertEqual(self.assert_says(0, *question), line[0])
 
     def test_what_is_not_taken_is_refused(self):
-        for verb in ("demo", "check", "install", "fuzz"):
-            for wrong in (["--nonsense"], ["-x"], ["--"], [""], ["a", ""], ["a", "b", "c"]):
+        for verb in ("demo", "check", "lab", "install", "fuzz"):
+            for wrong in (["--nonsense"], ["-x"], ["--"], [""], ["a", ""], ["a", "b", "c", "d"]):
                 self.assertIn(f"./dev {verb} ", self.assert_says(2, verb, *wrong))
         for wrong in ([""], ["build"], ["--quick"], ["help", "build"]):
             self.assertIn("./dev", self.assert_says(2, *wrong))

@@ -120,12 +120,14 @@ class Files(Case):
                         "rate_hz": 48000, "channels": 2, "frames_per_pdu": 6, "pdus": 300,
                         "lost": 0, "src": "02:00:00:00:00:01", "dest": "91:E0:F0:00:FE:01"}
                 self.assertEqual(want, {key: row[key] for key in want}, name)
+                self.assertEqual(row["findings"], [], name)
                 self.assertEqual((row["interval_ns"]["min_ns"], row["interval_ns"]["max_ns"]),
                                  (INTERVAL, INTERVAL))
 
     def test_table(self):
         text = self.tactus(0, "watch", self.file("a.pcap", pcap(stream(range(9), vlan=None)))).stdout
-        for word in (STREAM, "91:E0:F0:00:FE:01", "INT16", "48,000", "125,000.0"):
+        for word in (STREAM, "91:E0:F0:00:FE:01", "INT16", "48,000", "125,000.0", "Findings\n",
+                     "untagged"):
             self.assertIn(word, text)
         row = next(line for line in text.splitlines() if STREAM in line).split()
         self.assertEqual(row[4:6], ["-", "-"])  # no tag: not VLAN 0
@@ -140,6 +142,16 @@ class Files(Case):
         self.assertIn("1 packet. ", self.tactus(0, "watch", self.file("b.pcap", pcap(stream([0])))).stdout)
         whole = pcap(stream(range(2)))
         self.assertIn("breaks off after 1 packet:", self.tactus(4, "watch", self.file("c.pcap", whole[:-9])).stderr)
+
+    def test_findings(self):
+        clean = self.tactus(0, "watch", self.file("clean.pcap", pcap(stream(range(99))))).stdout
+        self.assertIn("\nFindings: none\n", clean)
+        seen, _ = self.watch(0, self.file("utc.pcap", pcap(stream(range(99), offset=0))))
+        self.assertEqual(seen["tai_offset_ns"], TAI)
+        found = seen["streams"][0]["findings"]
+        self.assertEqual([(f["code"], f["severity"], f["figures"], f["reason"]) for f in found],
+                         [("stamps_utc", "fault", {"offset_ns": TAI}, None)])
+        self.assertIn("37 s off", found[0]["text"])
 
     def test_one_packet_has_no_interval(self):
         seen, _ = self.watch(0, self.file("one.pcap", pcap(stream([0]))))
@@ -370,6 +382,13 @@ class Live(Case):
             self.assertGreater(row["pdus"], 0)
             self.assertFalse(first["final"])
             self.assertEqual(last["packets_dropped"], 0)
+            self.assertEqual(last["tai_offset_ns"], self.kernel_tai_offset_ns())
+
+    @staticmethod
+    def kernel_tai_offset_ns():
+        """None where nobody set it."""
+        ahead = time.clock_gettime(time.CLOCK_TAI) - time.time()
+        return round(ahead) * SECOND or None
 
     def test_written_file_survives_a_kill(self):
         path = str(self.folder / "live.pcap")

@@ -229,28 +229,46 @@ static void a_jump_out_of_reach_is_counted(void **state)
     }
 }
 
+/* Another program plays: the sequence starts anew, and so does the media clock. After a pause, or
+ * with mr, the first stamp is believed; at once and without mr, the eighth, and what came before is
+ * lost. */
 static void a_restarted_talker(void **state)
 {
-    for (int with_mr = 0; with_mr < 2; with_mr++) {
+    static const struct {
+        int64_t pause_ns;
+        bool mr;
+        int unplaced;
+    } cases[] = {
+        {200 * TT_NS_PER_MS + 12345, false, 0},
+        {200 * TT_NS_PER_MS + 12345, true, 0},
+        {1 * TT_NS_PER_MS + 12345, true, 0},
+        {1 * TT_NS_PER_MS + 312345, false, 7},
+    };
+
+    for (size_t i = 0; i < TT_COUNT_OF(cases); i++) {
         struct bench *b;
+        int64_t end;
         int64_t placed;
 
         setup((void **)&b);
+        end = position_of(b, b->arrival_ns);
         send(b, 100);
-        b->arrival_ns += 200 * TT_NS_PER_MS + 12345; /* off the old grid of frames */
+        end += 100 * PDU;
+        b->arrival_ns += cases[i].pause_ns; /* off the old grid of frames */
         b->sequence = 3;
-        b->mr = with_mr;
-        if (!with_mr) {
-            send(b, 7);
-            assert_int_equal(b->listener.counters.pdus_unplaced, 7);
-        }
+        b->mr = cases[i].mr;
+        send(b, cases[i].unplaced);
+        assert_int_equal(b->listener.counters.pdus_unplaced, cases[i].unplaced);
         placed = position_of(b, b->arrival_ns);
         send(b, 50);
         assert_int_equal(b->listener.counters.resyncs, 1);
-        assert_int_equal(b->listener.counters.restarts, with_mr);
+        assert_int_equal(b->listener.counters.restarts, cases[i].mr);
         for (int64_t p = 0; p < 50 * PDU; p++) {
-            assert_int_equal(number_at(b, placed + p), (with_mr ? 101 : 108) + p / PDU);
+            assert_int_equal(number_at(b, placed + p), 101 + cases[i].unplaced + p / PDU);
         }
+        tt_listener_stop(&b->listener, b->arrival_ns + TRANSIT);
+        assert_int_equal(tt_listener_counters(&b->listener).frames_lost,
+                         cases[i].unplaced > 0 ? placed - end : 0);
         free(b);
     }
     (void)state;
@@ -447,6 +465,35 @@ static void playout_latency_repairs_what_comes_late(void **state)
     assert_int_equal(b->listener.counters.pdus_late, 0);
 }
 
+/* Odd stamps go on across a step of the local clock that moved the talker's as well. */
+static void a_clock_step_among_odd_stamps(void **state)
+{
+    struct bench *b = *state;
+
+    send(b, 100);
+    b->stamp_offset_ns = TRANSIT + 3 * TT_NS_PER_MS;
+    send(b, 4);
+    tt_listener_clock_step(&b->listener, 37 * TT_NS_PER_S);
+    b->arrival_ns += 37 * TT_NS_PER_S;
+    send(b, 3);
+    assert_int_equal(b->listener.counters.resyncs, 0);
+    send(b, 1);
+    assert_int_equal(b->listener.counters.resyncs, 1);
+}
+
+/* A gap in the sequence and a stamp that is off by about 256 PDUs do not confirm each other. */
+static void a_gap_and_a_stamp_that_disagree(void **state)
+{
+    struct bench *b = *state;
+
+    send(b, 100);
+    b->sequence = (uint8_t)(b->sequence + 4);
+    b->stamp_offset_ns = TRANSIT + (256 + 4) * PDU_NS + 300 * TT_NS_PER_US;
+    send(b, 1);
+    assert_int_equal(b->listener.counters.pdus_unplaced, 1);
+    assert_int_equal(b->listener.counters.stamps_off, 1);
+}
+
 /* After an xrun the device starts again: PDUs of before are no loss of the new run. */
 static void what_was_due_before_the_start_is_no_loss(void **state)
 {
@@ -520,6 +567,8 @@ int main(void)
         TEST(sparse_and_a_late_talker),
         TEST(the_media_rate_is_followed),
         TEST(playout_latency_repairs_what_comes_late),
+        TEST(a_clock_step_among_odd_stamps),
+        TEST(a_gap_and_a_stamp_that_disagree),
         TEST(what_was_due_before_the_start_is_no_loss),
         TEST(any_bytes),
     };

@@ -123,14 +123,25 @@ static void frame_is_the_inverse_of_time(void **state)
     }
 }
 
+/* A source beyond all reason: the rate stays within its limit. */
+static void the_rate_is_limited(void **state)
+{
+    struct tt_media_clock clock;
+
+    (void)state;
+    tt_media_clock_init(&clock, 48000, 0, EPOCH_NS);
+    for (int64_t frame = 6; frame < 48000 * 10; frame += 6) {
+        tt_media_clock_follow(&clock, frame, source_time(48000, frame, 5000000));
+    }
+    assert_int_equal(tt_media_clock_drift_ppb(&clock), 1000000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nominal_before_any_stamp),
-        cmocka_unit_test(exact_source),
-        cmocka_unit_test(drift_and_jitter),
-        cmocka_unit_test(rare_stamps),
-        cmocka_unit_test(frame_is_the_inverse_of_time),
+        cmocka_unit_test(nominal_before_any_stamp), cmocka_unit_test(exact_source),
+        cmocka_unit_test(drift_and_jitter),         cmocka_unit_test(rare_stamps),
+        cmocka_unit_test(the_rate_is_limited),      cmocka_unit_test(frame_is_the_inverse_of_time),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -195,6 +195,31 @@ static void test_launch(void **state)
     world_done(&w);
 }
 
+/* A missed launch is reported once; past the qdiscs nothing is missed, and nothing waits. */
+static void test_missed_and_bypass(void **state)
+{
+    struct loop_world w;
+    struct tt_link_errors errors = {0};
+    int64_t now_tai_ns = START_NS + OFFSET_NS;
+    int64_t t = 0;
+
+    (void)state;
+    world_init(&w, true, 4);
+    w.fates[0] =
+        (struct tt_loop_fate){.launch_kept = true, .launch_missed = true, .delay_ns = 10000};
+    assert_int_equal(send_mark(w.a, 1, now_tai_ns + 500000), 1);
+    w.a->ops->collect_errors(w.a, &errors);
+    w.a->ops->collect_errors(w.a, &errors);
+    assert_int_equal(errors.launch_missed, 1);
+    assert_int_equal(errors.last_launch_tai_ns, now_tai_ns + 500000);
+    assert_int_equal(w.a->ops->bypass(w.a), 0);
+    assert_false(w.a->keeps_launch_times);
+    assert_int_equal(send_mark(w.a, 2, now_tai_ns + 500000), 1);
+    w.clock.mono_ns += 10000;
+    assert_int_equal(receive_mark(w.b, &t), 2);
+    world_done(&w);
+}
+
 static void test_fates(void **state)
 {
     static const int expected[] = {1, 1, 1, 3, 0};
@@ -343,7 +368,7 @@ int main(void)
         cmocka_unit_test(test_arrival), cmocka_unit_test(test_launch),
         cmocka_unit_test(test_fates),   cmocka_unit_test(test_tai_step),
         cmocka_unit_test(test_full),    cmocka_unit_test(test_tag_and_size),
-        cmocka_unit_test(test_seeded),
+        cmocka_unit_test(test_seeded),  cmocka_unit_test(test_missed_and_bypass),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -180,6 +180,39 @@ static void test_offload(void **state)
     }
 }
 
+static bool in_the_way(const struct tt_qdisc *q, size_t n, int priority)
+{
+    struct tt_pace_found found;
+
+    tt_pace_find(q, n, priority, &found);
+    return found.etf_in_the_way;
+}
+
+static void test_in_the_way(void **state)
+{
+    struct tt_qdisc q[] = {MAPPED("mqprio"), ETF(0x10001, 7)};
+
+    (void)state;
+    assert_true(in_the_way(q, 2, 3));
+    assert_false(in_the_way(q, 2, 2)); /* another queue */
+    assert_false(in_the_way(q, 1, 3)); /* none */
+    q[1].delta_ns = 0;
+    assert_true(in_the_way(q, 2, 3));
+    q[1].parent = 0x10003;
+    assert_true(in_the_way(q, 2, 0)); /* on one of two queues */
+}
+
+static void test_assist_lets_pass(void **state)
+{
+    struct tt_qdisc q[] = {MAPPED("taprio"), ETF(0x10001, 7)};
+
+    (void)state;
+    q[0].txtime_assist = true;
+    assert_true(in_the_way(q, 2, 3));
+    q[1].skip_sock_check = true;
+    assert_false(in_the_way(q, 2, 3));
+}
+
 static void test_class_out_of_range(void **state)
 {
     struct tt_qdisc q[] = {MAPPED("mqprio"), ETF(0x10001, 7)};
@@ -204,6 +237,8 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_table),
         cmocka_unit_test(test_offload),
+        cmocka_unit_test(test_in_the_way),
+        cmocka_unit_test(test_assist_lets_pass),
         cmocka_unit_test(test_class_out_of_range),
         cmocka_unit_test(test_texts),
     };

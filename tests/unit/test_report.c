@@ -10,7 +10,9 @@
 
 #include <jansson.h>
 
+#include "report/finding_text.h"
 #include "report/json.h"
+#include "report/loss_line.h"
 #include "report/note.h"
 #include "report/stream_report.h"
 #include "report/table.h"
@@ -76,7 +78,7 @@ static void test_notes(void **state)
     unsigned notes = TT_NOTE_LINK_DOWN | TT_NOTE_NO_REALTIME;
 
     (void)state;
-    for (unsigned bit = 1; bit <= TT_NOTE_LINK_DOWN; bit <<= 1) {
+    for (unsigned bit = 1; bit <= TT_NOTE_CLOCK_STEP; bit <<= 1) {
         const char *text = tt_note_text((enum tt_note)bit);
 
         assert_non_null(text);
@@ -169,12 +171,118 @@ static void test_report_nowhere(void **state)
         tt_stream_report_talk("no-such-folder/report", &config, &counters, NULL, NULL, 0), -ENOENT);
 }
 
+static void test_loss_of_a_talker(void **state)
+{
+    struct tt_talk_counters counters = {.pdus_sent = 100, .pdus_late = 7, .frames_sent = 600};
+    struct tt_loss_line line;
+
+    (void)state;
+    tt_loss_line_talk(&counters, &line);
+    assert_string_equal(line.text, ""); /* late, but sent in time to be presented */
+    counters.pdus_dropped = 3;
+    counters.pdus_refused = 1;
+    counters.xruns = 2;
+    tt_loss_line_talk(&counters, &line);
+    assert_string_equal(line.text,
+                        "packets not sent: 4 of 104 (could not meet their presentation time any "
+                        "more: 3, refused by the interface or the kernel: 1); times that the "
+                        "program did not write in time: 2");
+}
+
+static void test_loss_of_a_listener(void **state)
+{
+    struct tt_stream_config config = {.ifname = "eth0",
+                                      .dest = {0x91, 0xE0, 0xF0, 0, 0xFE, 1},
+                                      .stream_id = UINT64_C(0x0200000000010001),
+                                      .format = TT_AAF_INT32,
+                                      .rate_hz = 48000,
+                                      .channels = 2};
+    struct tt_listen_counters counters = {.packets = 0};
+    struct tt_loss_line line;
+
+    (void)state;
+    tt_loss_line_listen(&config, &counters, &line);
+    assert_string_equal(line.text, "no packet of stream 02:00:00:00:00:01:0001 to "
+                                   "91:E0:F0:00:FE:01 came in on eth0");
+    counters.packets = 1000;
+    counters.stream.frames_absent = 48000;
+    tt_loss_line_listen(&config, &counters, &line);
+    assert_string_equal(line.text, ""); /* silence before and after a talker is no loss */
+    counters.stream.frames_lost = 60;
+    counters.stream.frames_late = 6;
+    counters.stream.pdus_other_format = 5;
+    tt_loss_line_listen(&config, &counters, &line);
+    assert_string_equal(line.text,
+                        "frames recorded as silence: 66 (lost: 60, too late: 6); packets "
+                        "in another format than INT32, 48000 Hz, channels: 2: 5");
+    /* Everything at once still fits, or is cut without harm. */
+    memset(&counters, 0x7F, sizeof counters);
+    tt_loss_line_listen(&config, &counters, &line);
+    assert_true(strlen(line.text) < sizeof line.text);
+}
+
+/* Every kind, with the longest figures there can be, fits its line and has a code of its own. */
+static void test_finding_texts(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < TT_FINDING_KINDS; kind++) {
+        struct tt_finding finding = {.kind = (enum tt_finding_kind)kind,
+                                     .has = (1u << TT_FIGURES) - 1,
+                                     .detail = tt_aaf_reason_text(TT_AAF_TRUNCATED)};
+        char text[TT_FINDING_TEXT];
+
+        for (int i = 0; i < TT_FIGURES; i++) {
+            finding.figures[i] = INT64_MIN + 1;
+        }
+        assert_true(strlen(tt_finding_text(&finding, text)) > 20);
+        assert_null(strpbrk(text, "{}\n"));
+        for (int other = 0; other < kind; other++) {
+            assert_string_not_equal(tt_finding_code(finding.kind),
+                                    tt_finding_code((enum tt_finding_kind)other));
+        }
+    }
+}
+
+static void test_finding_forms(void **state)
+{
+    struct tt_finding finding = {
+        .kind = TT_FINDING_LATE,
+        .severity = TT_SEVERITY_FAULT,
+        .has = 1u << TT_FIGURE_COUNT | 1u << TT_FIGURE_OF | 1u << TT_FIGURE_WORST_NS,
+        .figures = {
+            [TT_FIGURE_COUNT] = 1234, [TT_FIGURE_OF] = 20000, [TT_FIGURE_WORST_NS] = 5295517}};
+    char text[TT_FINDING_TEXT];
+    json_t *object = tt_finding_json(&finding);
+    json_t *want = json_pack("{s:s, s:s, s:s, s:{s:i, s:i, s:i}, s:n}", "code", "late", "severity",
+                             "fault", "text", tt_finding_text(&finding, text), "figures", "count",
+                             1234, "of", 20000, "worst_ns", 5295517, "reason");
+
+    (void)state;
+    assert_non_null(strstr(text, "1,234 of 20,000 stamped PDUs (6.17 %)"));
+    assert_non_null(strstr(text, "5.296 ms"));
+    assert_true(want && json_equal(object, want));
+    json_decref(object);
+    json_decref(want);
+    finding = (struct tt_finding){.kind = TT_FINDING_REFUSED,
+                                  .has = 1u << TT_FIGURE_COUNT | 1u << TT_FIGURE_OF,
+                                  .figures = {[TT_FIGURE_OF] = 1},
+                                  .detail = "because"};
+    assert_non_null(strstr(tt_finding_text(&finding, text), ": because"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),       cmocka_unit_test(test_summary_cells),
-        cmocka_unit_test(test_notes),       cmocka_unit_test(test_listen_report),
-        cmocka_unit_test(test_talk_report), cmocka_unit_test(test_report_nowhere),
+        cmocka_unit_test(test_loss_of_a_talker),
+        cmocka_unit_test(test_loss_of_a_listener),
+        cmocka_unit_test(test_finding_texts),
+        cmocka_unit_test(test_finding_forms),
+        cmocka_unit_test(test_table),
+        cmocka_unit_test(test_summary_cells),
+        cmocka_unit_test(test_notes),
+        cmocka_unit_test(test_listen_report),
+        cmocka_unit_test(test_talk_report),
+        cmocka_unit_test(test_report_nowhere),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,99 @@
+/*
+ * See loss_line.h. Figures stand behind their names, so that no form of a word depends on them.
+ */
+#include "report/loss_line.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "audio/eth.h"
+#include "base/attr.h"
+
+/* Adds a part, behind "; " where it is not the first. */
+TT_PRINTF(2, 3) static void add(struct tt_loss_line *line, const char *format, ...)
+{
+    size_t at = strlen(line->text);
+    va_list arguments;
+
+    if (at > 0 && at + 3 < sizeof(line->text)) {
+        memcpy(line->text + at, "; ", 3);
+        at += 2;
+    }
+    va_start(arguments, format);
+    vsnprintf(line->text + at, sizeof(line->text) - at, format, arguments);
+    va_end(arguments);
+}
+
+void tt_loss_line_talk(const struct tt_talk_counters *counters, struct tt_loss_line *ret_line)
+{
+    uint64_t lost = counters->pdus_dropped + counters->pdus_refused;
+
+    ret_line->text[0] = 0;
+    if (lost > 0) {
+        add(ret_line,
+            "packets not sent: %" PRIu64 " of %" PRIu64 " (could not meet their presentation time "
+            "any more: %" PRIu64 ", refused by the interface or the kernel: %" PRIu64 ")",
+            lost, counters->pdus_sent + lost, counters->pdus_dropped, counters->pdus_refused);
+    }
+    if (counters->xruns > 0) {
+        add(ret_line, "times that the program did not write in time: %" PRIu64, counters->xruns);
+    }
+}
+
+static uint64_t refused(const struct tt_listener_counters *stream)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < TT_AAF_REASONS; i++) {
+        sum += stream->pdus_refused[i];
+    }
+    return sum;
+}
+
+void tt_loss_line_listen(const struct tt_stream_config *config,
+                         const struct tt_listen_counters *counters, struct tt_loss_line *ret_line)
+{
+    const struct tt_listener_counters *stream = &counters->stream;
+    char stream_id[TT_STREAM_ID_TEXT];
+    char dest[TT_MAC_TEXT];
+
+    ret_line->text[0] = 0;
+    if (counters->packets == 0) {
+        add(ret_line, "no packet of stream %s to %s came in on %s",
+            tt_stream_id_format(config->stream_id, stream_id), tt_mac_format(config->dest, dest),
+            config->ifname);
+    }
+    if (stream->frames_lost + stream->frames_late > 0) {
+        add(ret_line,
+            "frames recorded as silence: %" PRIu64 " (lost: %" PRIu64 ", too late: %" PRIu64 ")",
+            stream->frames_lost + stream->frames_late, stream->frames_lost, stream->frames_late);
+    } else if (stream->pdus_late > 0) {
+        add(ret_line, "packets that came too late: %" PRIu64, stream->pdus_late);
+    }
+    if (stream->pdus_other_format > 0) {
+        add(ret_line, "packets in another format than %s, %u Hz, channels: %u: %" PRIu64,
+            tt_aaf_format_name(config->format), (unsigned)config->rate_hz, config->channels,
+            stream->pdus_other_format);
+    }
+    if (stream->pdus_other_talker > 0) {
+        add(ret_line, "packets of another talker with the same stream ID: %" PRIu64,
+            stream->pdus_other_talker);
+    }
+    if (stream->pdus_early + stream->pdus_unplaced > 0) {
+        add(ret_line,
+            "packets whose presentation time made no sense here (UTC instead of TAI? see "
+            "timescale): %" PRIu64,
+            stream->pdus_early + stream->pdus_unplaced);
+    }
+    if (refused(stream) > 0) {
+        add(ret_line, "packets that were no valid AAF: %" PRIu64, refused(stream));
+    }
+    if (counters->receive_drops > 0) {
+        add(ret_line, "packets lost in the socket's buffer: %" PRIu64, counters->receive_drops);
+    }
+    if (counters->xruns > 0) {
+        add(ret_line, "times that the program did not read in time: %" PRIu64, counters->xruns);
+    }
+}
