@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/min_max.h"
+
 int tt_timeline_init(struct tt_timeline *timeline, const struct tt_timeline_memory *memory,
                      size_t frame_bytes, int64_t buffer_frames, struct tt_event_log *log)
 {
@@ -27,22 +29,12 @@ void tt_timeline_start(struct tt_timeline *timeline, int64_t frame)
     timeline->hole_count = 0;
 }
 
-static int64_t min64(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t max64(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 const uint8_t *tt_timeline_frames(const struct tt_timeline *timeline, int64_t frame, int64_t end,
                                   int64_t *ret_frames)
 {
     int64_t index = frame % timeline->memory.ring_frames;
 
-    *ret_frames = min64(end - frame, timeline->memory.ring_frames - index);
+    *ret_frames = tt_min64(end - frame, timeline->memory.ring_frames - index);
     return timeline->memory.ring + (size_t)index * timeline->frame_bytes;
 }
 
@@ -51,10 +43,10 @@ static void write_frames(struct tt_timeline *timeline, int64_t frame, int64_t en
                          const uint8_t *payload)
 {
     /* A stall may ask for more silence than the ring holds: once around is all of it. */
-    frame = max64(frame, end - timeline->memory.ring_frames);
+    frame = tt_max64(frame, end - timeline->memory.ring_frames);
     while (frame < end) {
         int64_t index = frame % timeline->memory.ring_frames;
-        int64_t frames = min64(end - frame, timeline->memory.ring_frames - index);
+        int64_t frames = tt_min64(end - frame, timeline->memory.ring_frames - index);
         size_t bytes = (size_t)frames * timeline->frame_bytes;
         uint8_t *to = timeline->memory.ring + (size_t)index * timeline->frame_bytes;
 
@@ -113,7 +105,7 @@ void tt_timeline_advance(struct tt_timeline *timeline, int64_t device, int64_t n
     while (passed < timeline->hole_count && timeline->memory.holes[passed].frame < device) {
         struct tt_hole *hole = &timeline->memory.holes[passed];
 
-        book(timeline, hole->kind, hole->frame, min64(hole->end, device), now_tai_ns);
+        book(timeline, hole->kind, hole->frame, tt_min64(hole->end, device), now_tai_ns);
         if (hole->end > device) {
             hole->frame = device;
             break;
@@ -123,19 +115,19 @@ void tt_timeline_advance(struct tt_timeline *timeline, int64_t device, int64_t n
     timeline->hole_count -= passed;
     memmove(timeline->memory.holes, timeline->memory.holes + passed,
             timeline->hole_count * sizeof *timeline->memory.holes);
-    write_frames(timeline, max64(timeline->filled, timeline->device), device, NULL);
+    write_frames(timeline, tt_max64(timeline->filled, timeline->device), device, NULL);
     timeline->device = device;
 }
 
 void tt_timeline_close(struct tt_timeline *timeline, enum tt_event_kind kind, int64_t now_tai_ns)
 {
     book(timeline, kind, timeline->filled, timeline->device, now_tai_ns);
-    timeline->filled = max64(timeline->filled, timeline->device);
+    timeline->filled = tt_max64(timeline->filled, timeline->device);
 }
 
 void tt_timeline_truncate(struct tt_timeline *timeline, int64_t frame)
 {
-    int64_t keep = max64(frame, timeline->device);
+    int64_t keep = tt_max64(frame, timeline->device);
     size_t n = timeline->hole_count;
 
     if (timeline->filled <= keep) {
@@ -160,8 +152,8 @@ static int64_t fill_holes(struct tt_timeline *timeline, int64_t frame, int64_t e
 
     for (size_t i = 0; i < timeline->hole_count && timeline->memory.holes[i].frame < end;) {
         struct tt_hole hole = timeline->memory.holes[i];
-        int64_t from = max64(hole.frame, frame);
-        int64_t to = min64(hole.end, end);
+        int64_t from = tt_max64(hole.frame, frame);
+        int64_t to = tt_min64(hole.end, end);
 
         if (from >= to) {
             i++;
@@ -185,8 +177,8 @@ static int64_t fill_holes(struct tt_timeline *timeline, int64_t frame, int64_t e
 static void open_gap(struct tt_timeline *timeline, int64_t frame, enum tt_event_kind gap,
                      int64_t now_tai_ns)
 {
-    int64_t passed = min64(frame, timeline->device);
-    int64_t start = max64(timeline->filled, timeline->device);
+    int64_t passed = tt_min64(frame, timeline->device);
+    int64_t start = tt_max64(timeline->filled, timeline->device);
 
     book(timeline, gap, timeline->filled, passed, now_tai_ns);
     if (start < frame) {
@@ -194,7 +186,7 @@ static void open_gap(struct tt_timeline *timeline, int64_t frame, enum tt_event_
         insert_hole(timeline, timeline->hole_count, (struct tt_hole){start, frame, gap},
                     now_tai_ns);
     }
-    timeline->filled = max64(timeline->filled, frame);
+    timeline->filled = tt_max64(timeline->filled, frame);
 }
 
 enum tt_placed tt_timeline_place(struct tt_timeline *timeline, int64_t frame, int64_t frames,
@@ -212,11 +204,12 @@ enum tt_placed tt_timeline_place(struct tt_timeline *timeline, int64_t frame, in
         open_gap(timeline, frame, gap, now_tai_ns);
     }
     if (frame < behind) {
-        repaired = fill_holes(timeline, frame, min64(end, behind), payload, now_tai_ns);
+        repaired = fill_holes(timeline, frame, tt_min64(end, behind), payload, now_tai_ns);
     }
     if (end > timeline->filled) {
-        book(timeline, TT_EVENT_LATE, timeline->filled, min64(end, timeline->device), now_tai_ns);
-        start = max64(timeline->filled, timeline->device);
+        book(timeline, TT_EVENT_LATE, timeline->filled, tt_min64(end, timeline->device),
+             now_tai_ns);
+        start = tt_max64(timeline->filled, timeline->device);
         if (start < end) {
             write_frames(timeline, start, end,
                          payload + (size_t)(start - frame) * timeline->frame_bytes);
@@ -247,7 +240,7 @@ void tt_timeline_shift(struct tt_timeline *timeline, int64_t frame, int64_t shif
                        int64_t now_tai_ns)
 {
     struct tt_hole *holes = timeline->memory.holes;
-    int64_t start = max64(frame, timeline->device);
+    int64_t start = tt_max64(frame, timeline->device);
     int64_t end = timeline->filled;
     size_t i = 0;
 

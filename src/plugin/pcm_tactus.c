@@ -371,7 +371,7 @@ static void tactus_dump(snd_pcm_ioplug_t *io, snd_output_t *out)
     char stream_id[TT_STREAM_ID_TEXT];
     char dest[TT_MAC_TEXT];
 
-    snd_output_printf(out, "Tactus %s: stream %s to %s on %s, %u frames per packet\n",
+    snd_output_printf(out, "Tactus %s: stream %s to %s on %s, frames per packet: %u\n",
                       role_of(io) == TT_ROLE_TALKER ? "talker" : "listener",
                       tt_stream_id_format(config->stream_id, stream_id),
                       tt_mac_format(config->dest, dest), config->ifname, config->frames_per_pdu);
