@@ -189,23 +189,6 @@ static void log_late(struct tt_listener *listener, int64_t frame, int64_t end, i
     }
 }
 
-/* A stamped PDU while no talker is followed, or after a restart of its media clock. */
-static void acquire(struct tt_listener *listener, const struct tt_aaf *aaf, const uint8_t src[6],
-                    int64_t presentation_ns, int64_t now_tai_ns)
-{
-    int64_t frame = nearest_frame(listener, presentation_ns);
-    int off = off_timeline(listener, frame, (int64_t)aaf->frames);
-
-    if (off > 0) {
-        listener->counters.pdus_early++;
-    } else if (off < 0) {
-        listener->counters.pdus_late++;
-        log_late(listener, frame, frame + (int64_t)aaf->frames, now_tai_ns);
-    } else {
-        synchronise(listener, aaf, src, presentation_ns, TT_EVENT_ABSENT, now_tai_ns);
-    }
-}
-
 /* Another stamp that does not fit: true when there are enough that agree with each other. */
 static bool odd_stamps_agree(struct tt_listener *listener, const struct tt_aaf *aaf,
                              int64_t presentation_ns)
@@ -265,6 +248,29 @@ static bool starts_anew(struct tt_listener *listener, const struct tt_aaf *aaf, 
     }
     return synchronise(listener, aaf, listener->src, stamp_ns,
                        listener->unsure ? TT_EVENT_ABSENT : TT_EVENT_LOST, now_tai_ns);
+}
+
+/* A stamped PDU while no talker is followed, or after a restart of its media clock. */
+static void acquire(struct tt_listener *listener, const struct tt_aaf *aaf, const uint8_t src[6],
+                    int64_t presentation_ns, int64_t now_tai_ns)
+{
+    int64_t frame = nearest_frame(listener, presentation_ns);
+    int off = off_timeline(listener, frame, (int64_t)aaf->frames);
+
+    if (off > 0) {
+        listener->counters.pdus_early++;
+    } else if (off < 0) {
+        listener->counters.pdus_late++;
+        log_late(listener, frame, frame + (int64_t)aaf->frames, now_tai_ns);
+    } else {
+        /* A restart that goes on counting tells what is missing. */
+        bool counts = listener->locked && !listener->unsure;
+        int64_t ahead = counts ? pdus_ahead(listener, aaf->sequence) : 0;
+        bool lost = ahead > 1 && ahead <= SEQUENCE_RANGE / 4;
+
+        synchronise(listener, aaf, src, presentation_ns, lost ? TT_EVENT_LOST : TT_EVENT_ABSENT,
+                    now_tai_ns);
+    }
 }
 
 /* A PDU of the talker that is being followed. `stamp`: NULL where it has none. */

@@ -236,23 +236,33 @@ static void copy_frames(struct tt_timeline *timeline, int64_t frame, int64_t end
     }
 }
 
+/* The index of the first hole that ends behind `frame`. */
+static size_t first_hole_behind(const struct tt_timeline *timeline, int64_t frame)
+{
+    size_t i = 0;
+
+    while (i < timeline->hole_count && timeline->memory.holes[i].end <= frame) {
+        i++;
+    }
+    return i;
+}
+
 void tt_timeline_shift(struct tt_timeline *timeline, int64_t frame, int64_t shift,
                        int64_t now_tai_ns)
 {
     struct tt_hole *holes = timeline->memory.holes;
     int64_t start = tt_max64(frame, timeline->device);
     int64_t end = timeline->filled;
-    size_t i = 0;
 
-    while (i < timeline->hole_count && holes[i].end <= start) {
-        i++;
-    }
     for (int64_t from = start; from < end;) {
+        size_t i = first_hole_behind(timeline, from);
+
         if (i < timeline->hole_count && holes[i].frame < end) {
             struct tt_hole hole = holes[i];
 
             copy_frames(timeline, from, hole.frame, shift, now_tai_ns);
-            remove_hole(timeline, i);
+            /* Copying fills holes, and so moves the others in the list. */
+            remove_hole(timeline, first_hole_behind(timeline, from));
             from = hole.end;
         } else {
             copy_frames(timeline, from, end, shift, now_tai_ns);
@@ -263,6 +273,7 @@ void tt_timeline_shift(struct tt_timeline *timeline, int64_t frame, int64_t shif
         tt_timeline_truncate(timeline, end + shift);
     } else if (start < end) {
         write_frames(timeline, start, end, NULL);
-        insert_hole(timeline, i, (struct tt_hole){start, end, TT_EVENT_LOST}, now_tai_ns);
+        insert_hole(timeline, first_hole_behind(timeline, start),
+                    (struct tt_hole){start, end, TT_EVENT_LOST}, now_tai_ns);
     }
 }

@@ -124,13 +124,14 @@ unsigned tt_plugin_engine_notes(const struct tt_plugin_engine *engine,
     return notes;
 }
 
-void tt_plugin_engine_loss(const struct tt_plugin_engine *engine, struct tt_loss_line *ret_line)
+void tt_plugin_engine_loss(const struct tt_plugin_engine *engine, unsigned notes,
+                           struct tt_loss_line *ret_line)
 {
     if (engine->talk) {
         struct tt_talk_counters counters;
 
         tt_talk_counters(engine->talk, &counters);
-        tt_loss_line_talk(&counters, ret_line);
+        tt_loss_line_talk(&counters, notes, ret_line);
     } else {
         struct tt_listen_counters counters;
 

@@ -45,7 +45,8 @@ int64_t tt_plugin_engine_delay(const struct tt_plugin_engine *engine);
 unsigned tt_plugin_engine_notes(const struct tt_plugin_engine *engine,
                                 const struct tt_plugin_attachment *attachment);
 /* What was lost, for people. */
-void tt_plugin_engine_loss(const struct tt_plugin_engine *engine, struct tt_loss_line *ret_line);
+void tt_plugin_engine_loss(const struct tt_plugin_engine *engine, unsigned notes,
+                           struct tt_loss_line *ret_line);
 /* Stops it and writes what happened to `path`. 0 or -errno. */
 int tt_plugin_engine_report(struct tt_plugin_engine *engine, const char *path, unsigned notes);
 

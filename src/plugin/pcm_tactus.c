@@ -263,7 +263,7 @@ static void report(struct tactus *tactus)
     if (tactus->engine.started) {
         struct tt_loss_line line;
 
-        tt_plugin_engine_loss(&tactus->engine, &line);
+        tt_plugin_engine_loss(&tactus->engine, notes, &line);
         tt_plugin_say_line(&tactus->voice, line.text);
     }
     if (!tactus->settings.report) {

@@ -26,7 +26,8 @@ TT_PRINTF(2, 3) static void add(struct tt_loss_line *line, const char *format, .
     va_end(arguments);
 }
 
-void tt_loss_line_talk(const struct tt_talk_counters *counters, struct tt_loss_line *ret_line)
+void tt_loss_line_talk(const struct tt_talk_counters *counters, unsigned notes,
+                       struct tt_loss_line *ret_line)
 {
     uint64_t lost = counters->pdus_dropped + counters->pdus_refused;
 
@@ -36,6 +37,9 @@ void tt_loss_line_talk(const struct tt_talk_counters *counters, struct tt_loss_l
             "packets not sent: %" PRIu64 " of %" PRIu64 " (could not meet their presentation time "
             "any more: %" PRIu64 ", refused by the interface or the kernel: %" PRIu64 ")",
             lost, counters->pdus_sent + lost, counters->pdus_dropped, counters->pdus_refused);
+    }
+    if (notes & TT_NOTE_LINK_DOWN) {
+        add(ret_line, "the interface was down or without carrier: what was sent then is lost");
     }
     if (counters->xruns > 0) {
         add(ret_line, "times that the program did not write in time: %" PRIu64, counters->xruns);
@@ -69,7 +73,7 @@ void tt_loss_line_listen(const struct tt_stream_config *config,
         add(ret_line,
             "frames recorded as silence: %" PRIu64 " (lost: %" PRIu64 ", too late: %" PRIu64 ")",
             stream->frames_lost + stream->frames_late, stream->frames_lost, stream->frames_late);
-    } else if (stream->pdus_late > 0) {
+    } else if (stream->pdus_late > 0 && stream->pdus_placed == 0) {
         add(ret_line, "packets that came too late: %" PRIu64, stream->pdus_late);
     }
     if (stream->pdus_other_format > 0) {

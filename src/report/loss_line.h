@@ -12,7 +12,9 @@ struct tt_loss_line {
     char text[512]; /* without a newline; "" where nothing was lost */
 };
 
-void tt_loss_line_talk(const struct tt_talk_counters *counters, struct tt_loss_line *ret_line);
+/* `notes`: enum tt_note; that the link was down is a loss that no counter shows. */
+void tt_loss_line_talk(const struct tt_talk_counters *counters, unsigned notes,
+                       struct tt_loss_line *ret_line);
 
 /* `config` is the listener's: its format stands beside what came in another. */
 void tt_loss_line_listen(const struct tt_stream_config *config,

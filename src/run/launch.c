@@ -3,6 +3,7 @@
  */
 #include "run/launch.h"
 
+#include "base/min_max.h"
 #include "base/ns.h"
 #include "os/link.h"
 
@@ -24,6 +25,7 @@ void tt_launch_plan_init(struct tt_launch_plan *plan, int64_t lead_ns, int64_t r
         .interval_ns = interval_ns,
         .batch = (int)(half_a_lead < most ? half_a_lead : most),
     };
+    plan->lead_ns = tt_max64(lead_ns, tt_launch_margin(plan) + plan->batch * interval_ns);
 }
 
 int64_t tt_launch_margin(const struct tt_launch_plan *plan)

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 struct tt_launch_plan {
-    int64_t lead_ns;     /* handed over at most so long before launch */
+    int64_t lead_ns; /* handed over at most so long before launch; raised to what the qdisc needs */
     int64_t release_ns;  /* the qdisc lets go of a packet so long before its launch (etf's delta) */
     int64_t interval_ns; /* of PDUs */
     int batch;           /* PDUs handed over at a time */

@@ -19,6 +19,7 @@
 #define WAKE_MAX_NS        (4 * TT_NS_PER_MS)
 #define HORIZON_DEFAULT_NS TT_NS_PER_S
 #define BATCHES_A_STEP     64 /* a step is bounded, whatever a long stall has left in the socket */
+#define BACKLOG_BATCHES    1024 /* a full socket's */
 #define PDU_RATE_MAX_HZ    20000
 
 struct tt_listen {
@@ -238,6 +239,16 @@ static int64_t receive_all(struct tt_listen *listen, int64_t now_tai_ns)
     return done_tai_ns;
 }
 
+/* What came in while the device was stopped, and what was lost then, is not for it. */
+static void empty_link(struct tt_listen *listen)
+{
+    struct tt_link_packet packets[TT_LINK_BATCH];
+
+    for (int batch = 0; batch < BACKLOG_BATCHES && receive_batch(listen, packets) > 0; batch++) {
+    }
+    listen->link->ops->receive_drops(listen->link);
+}
+
 void tt_listen_prepare(struct tt_listen *listen)
 {
     tt_listen_stop(listen);
@@ -251,8 +262,8 @@ int tt_listen_start(struct tt_listen *listen, bool thread)
 
     tt_listen_stop(listen);
     listen->timebase.valid = false; /* a step while it was stopped is none */
+    empty_link(listen);
     listen->start_tai_ns = follow_tai(listen);
-    listen->link->ops->receive_drops(listen->link); /* nor is what was lost meanwhile */
     tt_listener_start(&listen->listener, atomic_load(&listen->device.engine_frame),
                       listen->start_tai_ns);
     publish(listen);

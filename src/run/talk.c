@@ -250,7 +250,10 @@ static unsigned collect_errors(struct tt_talk *talk, int64_t *launch_tai_ns)
     talk->link->ops->collect_errors(talk->link, &errors);
     talk->live.counters.launch_missed += errors.launch_missed;
     talk->live.counters.launch_invalid += errors.launch_invalid;
-    talk->live.counters.pdus_refused += errors.launch_missed; /* the invalid ones are: by send */
+    /* They were counted as sent; the invalid ones were refused at once. */
+    talk->live.counters.pdus_refused += errors.launch_missed;
+    talk->live.counters.pdus_sent -= errors.launch_missed;
+    talk->live.counters.frames_sent -= errors.launch_missed * talk->config.frames_per_pdu;
     if (errors.launch_missed + errors.launch_invalid > 0) {
         atomic_fetch_or(&talk->notes, TT_NOTE_LAUNCH_LOST);
     }
@@ -433,6 +436,7 @@ int64_t tt_talk_step(struct tt_talk *talk)
     int64_t launch_tai_ns = talk->last_launch_tai_ns;
     int state = atomic_load(&talk->device.state);
     unsigned refused = 0;
+    bool link_down;
     int error;
 
     if (state != TT_DEVICE_RUNNING && state != TT_DEVICE_DRAINING) {
@@ -443,12 +447,13 @@ int64_t tt_talk_step(struct tt_talk *talk)
     }
     gather(talk, now_tai_ns, &batch);
     error = tt_send_batch(talk->link, batch.packets, batch.n, batch.refused);
-    if (error == -ENETDOWN || error == -ENODEV || error == -ENXIO) {
-        atomic_fetch_or(&talk->notes, TT_NOTE_LINK_DOWN);
-    }
+    link_down = error == -ENETDOWN || error == -ENODEV || error == -ENXIO;
+    atomic_fetch_or(&talk->notes, link_down ? TT_NOTE_LINK_DOWN : 0);
     now_tai_ns = tt_timebase_tai(&talk->timebase, read_mono(talk));
     refused += book(talk, &batch, now_tai_ns);
-    judge_kernel(talk, (unsigned)batch.n, refused, launch_tai_ns);
+    if (!link_down) { /* which says nothing of launch times */
+        judge_kernel(talk, (unsigned)batch.n, refused, launch_tai_ns);
+    }
     publish(talk);
     tt_device_wake(&talk->device, room(talk));
     return tt_timebase_mono(&talk->timebase, next_step(talk, now_tai_ns, batch.starved));

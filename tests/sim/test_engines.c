@@ -10,6 +10,7 @@
 #include "base/ns.h"
 #include "os/link_loop.h"
 #include "run/listen.h"
+#include "run/send.h"
 #include "run/talk.h"
 #include "test.h"
 
@@ -546,7 +547,8 @@ static uint64_t five_once(struct tt_link *link)
     static unsigned calls;
 
     (void)link;
-    return calls++ == 1 ? 5 : 0; /* the first call, at the start, is not counted */
+    calls++;
+    return calls == 1 ? 7 : calls == 2 ? 5 : 0; /* the first, before the start, is not counted */
 }
 
 static void what_the_socket_lost_is_counted(void **state)
@@ -588,6 +590,82 @@ static void frames_refused_are_not_frames_sent(void **state)
     assert_int_equal(counters.frames_sent, 120);
 }
 
+static int down_for; /* calls */
+
+static int send_when_up(struct tt_link *link, const struct tt_link_packet *packets, int n)
+{
+    (void)link;
+    (void)packets;
+    return down_for-- > 0 ? -ENETDOWN : n;
+}
+
+/* A cable pulled for a moment says nothing of launch times: the kernel keeps them afterwards. */
+static void a_link_down_does_not_end_kernel_pacing(void **state)
+{
+    struct rig *rig = *state;
+    struct tt_talk_counters counters;
+    struct tt_link_ops ops;
+    const struct tt_link_ops *before;
+
+    build(rig, true, 1000);
+    before = rig->out->ops;
+    ops = *before;
+    ops.send = send_when_up;
+    rig->out->ops = &ops;
+    down_for = 40;
+    write_frames(rig, BUFFER);
+    rig->listen_ns = INT64_MAX;
+    tt_talk_start(rig->talk, false);
+    run(rig, 90 * TT_NS_PER_MS, false);
+    tt_talk_counters(rig->talk, &counters);
+    assert_in_range(counters.pdus_refused, 100, 200);
+    assert_true(rig->out->keeps_launch_times);
+    assert_int_equal(tt_talk_notes(rig->talk) & (TT_NOTE_LINK_DOWN | TT_NOTE_LAUNCH_REFUSED),
+                     TT_NOTE_LINK_DOWN);
+    rig->out->ops = before;
+}
+
+static int refuse_second(struct tt_link *link, const struct tt_link_packet *packets, int n)
+{
+    (void)link;
+    (void)packets;
+    (void)n;
+    return down_for++ == 0 ? 1 : down_for == 2 ? n : -ENOBUFS;
+}
+
+/* One packet that is refused does not take the rest of its batch with it. */
+static void one_refusal_is_one(void **state)
+{
+    struct tt_link_ops ops = {.send = refuse_second};
+    struct tt_link link = {.ops = &ops};
+    struct tt_link_packet packets[5] = {{.bytes = 1}};
+    bool refused[5];
+
+    (void)state;
+    down_for = 0; /* takes the first, tried the second, then takes the other three */
+    assert_int_equal(tt_send_batch(&link, packets, 5, refused), 0);
+    assert_false(refused[0]);
+    assert_true(refused[1]);
+    assert_false(refused[2] || refused[3] || refused[4]);
+}
+
+/* A lead that is shorter than what the qdisc needs is raised: nothing is late for that. */
+static void a_short_lead_is_raised(void **state)
+{
+    struct rig *rig = *state;
+    struct tt_talk_counters counters;
+
+    rig->config.launch_lead_ns = 100 * TT_NS_PER_US; /* the rig's qdisc releases 300 us ahead */
+    build(rig, true, 1000);
+    write_frames(rig, BUFFER);
+    tt_talk_start(rig->talk, false);
+    run(rig, 50 * TT_NS_PER_MS, true);
+    tt_talk_counters(rig->talk, &counters);
+    assert_true(counters.pdus_sent > 380);
+    assert_int_equal(counters.pdus_late + counters.pdus_dropped, 0);
+    assert_int_equal(rig->closest_ns, 125000);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -611,6 +689,9 @@ int main(void)
         TEST(the_time_on_the_wire_counts),
         TEST(what_the_socket_lost_is_counted),
         TEST(frames_refused_are_not_frames_sent),
+        TEST(a_link_down_does_not_end_kernel_pacing),
+        cmocka_unit_test(one_refusal_is_one),
+        TEST(a_short_lead_is_raised),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -394,27 +394,51 @@ static void sparse_and_long_losses(void **state)
     }
 }
 
-static void sparse_and_a_late_talker(void **state)
+/* With `before` and `after` PDUs lost beside the stall (0: none). */
+static void stall_sparse(int stall, int before, int after)
 {
-    struct bench *b = *state;
+    struct bench *b;
     int64_t first;
+    int lost = (before > 0) + (after > 0 && after != before);
 
+    setup((void **)&b);
     b->sequence = 0;
     b->sp = true;
     b->stamp_offset_ns = 100 * TT_NS_PER_MS;
     first = position_of(b, b->arrival_ns);
     for (int i = 0; i < 600; i++) {
         b->tv = b->sequence % 8 == 0;
-        if (i == 101) {
-            b->arrival_ns += 50 * TT_NS_PER_MS; /* a stall; stamps do not know of it */
+        if (i == stall) {
+            b->arrival_ns += 50 * TT_NS_PER_MS; /* stamps do not know of it */
             b->stamp_offset_ns -= 50 * TT_NS_PER_MS;
         }
-        send(b, 1);
+        if (i > 0 && (i == before || i == after)) {
+            miss(b, 1);
+        } else {
+            send(b, 1);
+        }
     }
     for (int64_t p = 0; p < 600 * PDU; p++) {
-        assert_int_equal(number_at(b, first + p), 1 + p / PDU);
+        int64_t i = p / PDU;
+
+        assert_int_equal(number_at(b, first + p), i > 0 && (i == before || i == after) ? 0 : i + 1);
     }
-    assert_int_equal(tt_listener_counters(&b->listener).frames_lost, 0);
+    tt_listener_stop(&b->listener, b->arrival_ns + 100 * TT_NS_PER_MS);
+    assert_int_equal(tt_listener_counters(&b->listener).frames_lost, lost * PDU);
+    free(b);
+}
+
+static void sparse_and_a_late_talker(void **state)
+{
+    (void)state;
+    for (int stall = 97; stall < 106; stall++) {
+        stall_sparse(stall, 0, 0);
+        for (int before = stall - 3; before <= stall; before++) {
+            for (int after = stall; after < stall + 4; after++) {
+                stall_sparse(stall, before, after);
+            }
+        }
+    }
 }
 
 static void the_media_rate_is_followed(void **state)

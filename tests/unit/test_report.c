@@ -177,16 +177,20 @@ static void test_loss_of_a_talker(void **state)
     struct tt_loss_line line;
 
     (void)state;
-    tt_loss_line_talk(&counters, &line);
+    tt_loss_line_talk(&counters, 0, &line);
     assert_string_equal(line.text, ""); /* late, but sent in time to be presented */
     counters.pdus_dropped = 3;
     counters.pdus_refused = 1;
     counters.xruns = 2;
-    tt_loss_line_talk(&counters, &line);
+    tt_loss_line_talk(&counters, 0, &line);
     assert_string_equal(line.text,
                         "packets not sent: 4 of 104 (could not meet their presentation time any "
                         "more: 3, refused by the interface or the kernel: 1); times that the "
                         "program did not write in time: 2");
+    counters = (struct tt_talk_counters){.pdus_sent = 100};
+    tt_loss_line_talk(&counters, TT_NOTE_LINK_DOWN, &line);
+    assert_string_equal(line.text, "the interface was down or without carrier: what was sent then "
+                                   "is lost");
 }
 
 static void test_loss_of_a_listener(void **state)
