@@ -92,7 +92,9 @@ for command in (PLAY, RECORD):
     code, output, errors = lab.run([word if word != "x" else "aaf0" for word in command], lab.environment(OLD))
     lab.check(code == 0 and output == "", f"the configuration of 2018 in {command[0]}: exit {code}: {errors}")
     lines = [line for line in errors.splitlines() if "xrun" not in line and "overrun" not in line]
-    lines = [line for line in lines if "TAI offset" not in line]
+    # A machine that is late for 2 ms says so, rightly; that is not what is asked here.
+    lines = [line for line in lines if "TAI offset" not in line and "packets not sent" not in line
+             and "did not write in time" not in line]
     if command is RECORD:
         lab.check(len(lines) == 1 and "no packet of stream AA:BB:CC:DD:EE:FF:0001" in lines[0],
                   f"that nobody talks is said: {errors}")
