@@ -15,7 +15,6 @@
 #include <alsa/asoundlib.h>
 #include <alsa/pcm_external.h>
 #include <errno.h>
-#include <limits.h>
 #include <poll.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -24,34 +23,26 @@
 #include "audio/eth.h"
 #include "os/wake.h"
 #include "plugin/attach.h"
-#include "plugin/engine.h"
 #include "plugin/negotiate.h"
-#include "plugin/settings.h"
 #include "plugin/say.h"
-
-struct tactus {
-    snd_pcm_ioplug_t io;
-    struct tt_plugin_settings settings;
-    struct tt_plugin_attachment attachment;
-    struct tt_plugin_engine engine; /* from hw_params on; engine.device is NULL before */
-    struct tt_plugin_voice voice;
-    enum tt_pcm_format format;
-    struct tt_pcm_area *areas; /* of the transfer at hand, one a channel */
-    int64_t boundary;
-    int64_t hw_frame;
-    int64_t avail_min;
-    unsigned reports; /* written so far */
-    int pid;          /* a forked child must not write the parent's report */
-};
-
-static enum tt_role role_of(const snd_pcm_ioplug_t *io)
-{
-    return io->stream == SND_PCM_STREAM_PLAYBACK ? TT_ROLE_TALKER : TT_ROLE_LISTENER;
-}
+#include "plugin/settings.h"
+#include "plugin/tactus.h"
 
 static enum tt_device_state device_state(const struct tactus *tactus)
 {
     return (enum tt_device_state)atomic_load(&tactus->engine.device->state);
+}
+
+/* A forked child has a copy of the device without its thread, and what it took from the sockets
+ * would be missing in its parent. ALSA's state says that it has none, and every call gets -ENODEV.
+ */
+static bool is_gone(struct tactus *tactus)
+{
+    if (tt_tactus_is_ours(tactus)) {
+        return false;
+    }
+    snd_pcm_ioplug_set_state(&tactus->io, SND_PCM_STATE_DISCONNECTED);
+    return true;
 }
 
 /* From ALSA's pointer b to a, the shorter way around the boundary. */
@@ -70,14 +61,57 @@ static int64_t program_frame(const struct tactus *tactus)
     return tactus->hw_frame + distance(tactus, tactus->io.appl_ptr, tactus->io.hw_ptr);
 }
 
+/* What a program forwards over it has not written: the buffer holds old frames there. */
+static void fill_with_silence(struct tactus *tactus, int64_t frame)
+{
+    int64_t frames = frame - tactus->written_frame;
+
+    if (!tactus->engine.talk || frames <= 0) {
+        return;
+    }
+    if (frames > tactus->engine.buffer_frames) {
+        frames = tactus->engine.buffer_frames;
+    }
+    for (unsigned c = 0; c < tactus->io.channels; c++) {
+        tactus->areas[c] = (struct tt_pcm_area){.first = tactus->silence, .step_bytes = 0};
+    }
+    tt_talk_write(tactus->engine.talk, frame - frames, tactus->format, tactus->areas,
+                  (size_t)frames);
+    tactus->written_frame = frame;
+}
+
 /* Rewinding, forwarding and committing tell nobody; the engine learns of them here. */
 static void follow_program(struct tactus *tactus)
 {
     int64_t frame = program_frame(tactus);
 
+    if (frame < 0) {
+        return; /* rewound beyond the stream's begin, which ALSA does not hinder */
+    }
+    fill_with_silence(tactus, frame);
     if (frame != atomic_load(&tactus->engine.device->program_frame)) {
         atomic_store_explicit(&tactus->engine.device->program_frame, frame, memory_order_release);
     }
+}
+
+/* Frames that the program may write or read now. */
+static int64_t available(const struct tactus *tactus)
+{
+    int64_t engine =
+        atomic_load_explicit(&tactus->engine.device->engine_frame, memory_order_acquire);
+    int64_t lead = engine - program_frame(tactus);
+
+    return tactus->engine.talk ? lead + tactus->engine.buffer_frames : lead;
+}
+
+/* Whether a running device has come to its end by itself: the engine's, or at a stop threshold that
+ * is not the buffer's size, which the engine knows nothing of. */
+static bool has_stopped(struct tactus *tactus)
+{
+    if (available(tactus) >= tactus->stop_frames) {
+        tt_device_leave(tactus->engine.device, TT_DEVICE_RUNNING, TT_DEVICE_XRUN);
+    }
+    return device_state(tactus) == TT_DEVICE_XRUN;
 }
 
 static snd_pcm_sframes_t tactus_pointer(snd_pcm_ioplug_t *io)
@@ -90,11 +124,14 @@ static snd_pcm_sframes_t tactus_pointer(snd_pcm_ioplug_t *io)
     if (!tactus->engine.device) {
         return 0;
     }
+    if (is_gone(tactus)) {
+        return (snd_pcm_sframes_t)io->hw_ptr;
+    }
     follow_program(tactus);
     state = device_state(tactus);
     switch (io->state) {
     case SND_PCM_STATE_RUNNING:
-        if (state == TT_DEVICE_XRUN) {
+        if (has_stopped(tactus)) {
             return -EPIPE;
         }
         break;
@@ -131,9 +168,19 @@ static snd_pcm_sframes_t tactus_transfer(snd_pcm_ioplug_t *io, const snd_pcm_cha
     struct tactus *tactus = io->private_data;
     int64_t frame = program_frame(tactus);
 
+    if (is_gone(tactus)) {
+        return -ENODEV;
+    }
+    if (frame < 0) {
+        return -EINVAL;
+    }
+    fill_with_silence(tactus, frame);
     set_areas(tactus, areas, offset);
     if (tactus->engine.talk) {
         tt_talk_write(tactus->engine.talk, frame, tactus->format, tactus->areas, size);
+        if (frame + (int64_t)size > tactus->written_frame) {
+            tactus->written_frame = frame + (int64_t)size;
+        }
     } else {
         tt_listen_read(tactus->engine.listen, frame, tactus->format, tactus->areas, size);
     }
@@ -143,8 +190,14 @@ static snd_pcm_sframes_t tactus_transfer(snd_pcm_ioplug_t *io, const snd_pcm_cha
 static int tactus_start(snd_pcm_ioplug_t *io)
 {
     struct tactus *tactus = io->private_data;
-    int error = tactus->engine.device ? tt_plugin_engine_start(&tactus->engine) : -EBADFD;
+    int error = -EBADFD;
 
+    if (is_gone(tactus)) {
+        return -ENODEV;
+    }
+    if (tactus->engine.device) {
+        error = tt_plugin_engine_start(&tactus->engine);
+    }
     if (error == 0) {
         tt_plugin_say_notes(&tactus->voice,
                             tt_plugin_engine_notes(&tactus->engine, &tactus->attachment));
@@ -156,7 +209,9 @@ static int tactus_stop(snd_pcm_ioplug_t *io)
 {
     struct tactus *tactus = io->private_data;
 
-    tt_plugin_engine_stop(&tactus->engine);
+    if (!is_gone(tactus)) {
+        tt_plugin_engine_stop(&tactus->engine);
+    }
     return 0;
 }
 
@@ -169,11 +224,15 @@ static int tactus_prepare(snd_pcm_ioplug_t *io)
 {
     struct tactus *tactus = io->private_data;
 
+    if (is_gone(tactus)) {
+        return -ENODEV;
+    }
     if (!tactus->engine.device) {
         return -EBADFD;
     }
     tt_plugin_engine_prepare(&tactus->engine);
     tactus->hw_frame = atomic_load(&tactus->engine.device->engine_frame);
+    tactus->written_frame = tactus->hw_frame;
     tt_wake_kick(tactus->engine.device->wake_fd); /* a poll before the start looks for itself */
     return 0;
 }
@@ -182,6 +241,9 @@ static int tactus_delay(snd_pcm_ioplug_t *io, snd_pcm_sframes_t *ret_delay)
 {
     struct tactus *tactus = io->private_data;
 
+    if (is_gone(tactus)) {
+        return -ENODEV;
+    }
     if (!tactus->engine.device) {
         return -EBADFD;
     }
@@ -192,16 +254,6 @@ static int tactus_delay(snd_pcm_ioplug_t *io, snd_pcm_sframes_t *ret_delay)
     follow_program(tactus);
     *ret_delay = (snd_pcm_sframes_t)tt_plugin_engine_delay(&tactus->engine);
     return 0;
-}
-
-/* Frames that the program may write or read now. */
-static int64_t available(const struct tactus *tactus)
-{
-    int64_t engine =
-        atomic_load_explicit(&tactus->engine.device->engine_frame, memory_order_acquire);
-    int64_t lead = engine - program_frame(tactus);
-
-    return tactus->engine.talk ? lead + tactus->engine.buffer_frames : lead;
 }
 
 static bool is_ready(const struct tactus *tactus)
@@ -227,6 +279,10 @@ static int tactus_poll_revents(snd_pcm_ioplug_t *io, struct pollfd *fds, unsigne
     if (!tactus->engine.device) {
         return 0;
     }
+    if (is_gone(tactus)) {
+        *ret_events |= ready | POLLERR;
+        return 0;
+    }
     if (!is_ready(tactus)) {
         /* It may become ready between the look and the clearing: then nobody kicks again. */
         tt_wake_clear(tactus->engine.device->wake_fd);
@@ -236,7 +292,7 @@ static int tactus_poll_revents(snd_pcm_ioplug_t *io, struct pollfd *fds, unsigne
         tt_wake_kick(tactus->engine.device->wake_fd);
     }
     *ret_events |= ready;
-    if (io->state == SND_PCM_STATE_RUNNING && device_state(tactus) == TT_DEVICE_XRUN) {
+    if (io->state == SND_PCM_STATE_RUNNING && has_stopped(tactus)) {
         /* POLLERR in RUNNING would be -EIO to alsa-lib, which programs take for the end. */
         snd_pcm_ioplug_set_state(io, SND_PCM_STATE_XRUN);
     }
@@ -244,66 +300,6 @@ static int tactus_poll_revents(snd_pcm_ioplug_t *io, struct pollfd *fds, unsigne
         *ret_events |= POLLERR;
     }
     return 0;
-}
-
-/* Writes the report of an engine that is put away. Where a program changes its parameters there are
- * several, and the later ones get a number behind the name. */
-static void report(struct tactus *tactus)
-{
-    char path[PATH_MAX];
-    unsigned notes;
-    int error;
-
-    if (!tactus->engine.device || tactus->pid != getpid()) {
-        return;
-    }
-    tt_plugin_engine_stop(&tactus->engine);
-    notes = tt_plugin_engine_notes(&tactus->engine, &tactus->attachment);
-    tt_plugin_say_notes(&tactus->voice, notes);
-    if (tactus->engine.started) {
-        struct tt_loss_line line;
-
-        tt_plugin_engine_loss(&tactus->engine, notes, &line);
-        tt_plugin_say_line(&tactus->voice, line.text);
-    }
-    if (!tactus->settings.report) {
-        return;
-    }
-    snprintf(path, sizeof(path), tactus->reports > 0 ? "%s.%u" : "%s", tactus->settings.report,
-             tactus->reports + 1);
-    tactus->reports++;
-    error = tt_plugin_engine_report(&tactus->engine, path, notes);
-    if (error < 0) {
-        SNDERR("%s: report \"%s\" cannot be written: %s; give a path in a folder that may be "
-               "written to",
-               tactus->voice.name, path, snd_strerror(error));
-    }
-}
-
-/* The engine stays where programs set the same parameters again (aplay with many files), and so do
- * its counters. */
-static int make_engine(struct tactus *tactus, const struct tt_plugin_engine *shape)
-{
-    int error;
-
-    if (tt_plugin_engine_is(&tactus->engine, shape)) {
-        return 0;
-    }
-    if (tactus->engine.started) {
-        report(tactus);
-    }
-    tt_plugin_engine_done(&tactus->engine);
-    free(tactus->areas);
-    tactus->areas = calloc(shape->config.channels, sizeof(*tactus->areas));
-    if (!tactus->areas) {
-        return -ENOMEM;
-    }
-    error = tt_plugin_engine_new(shape, role_of(&tactus->io), &tactus->attachment, &tactus->engine);
-    if (error < 0) {
-        return error;
-    }
-    tactus->io.poll_fd = tactus->engine.device->wake_fd;
-    return snd_pcm_ioplug_reinit_status(&tactus->io);
 }
 
 static int tactus_hw_params(snd_pcm_ioplug_t *io, snd_pcm_hw_params_t *params)
@@ -315,7 +311,7 @@ static int tactus_hw_params(snd_pcm_ioplug_t *io, snd_pcm_hw_params_t *params)
         .period_frames = (int64_t)io->period_size,
     };
     struct tt_message message;
-    int error = tt_plugin_pcm_format(io->format, &tactus->format);
+    int error = is_gone(tactus) ? -ENODEV : tt_plugin_pcm_format(io->format, &tactus->format);
 
     (void)params;
     if (error < 0) {
@@ -337,7 +333,7 @@ static int tactus_hw_params(snd_pcm_ioplug_t *io, snd_pcm_hw_params_t *params)
                io->buffer_size / 2);
         return -EINVAL;
     }
-    return make_engine(tactus, &shape);
+    return tt_tactus_make_engine(tactus, &shape);
 }
 
 static int tactus_hw_free(snd_pcm_ioplug_t *io)
@@ -353,13 +349,19 @@ static int tactus_sw_params(snd_pcm_ioplug_t *io, snd_pcm_sw_params_t *params)
     snd_pcm_uframes_t stop_threshold;
     snd_pcm_uframes_t boundary;
 
+    if (is_gone(tactus)) {
+        return -ENODEV;
+    }
     snd_pcm_sw_params_get_avail_min(params, &avail_min);
     snd_pcm_sw_params_get_stop_threshold(params, &stop_threshold);
     snd_pcm_sw_params_get_boundary(params, &boundary);
     tactus->avail_min = (int64_t)avail_min;
     tactus->boundary = (int64_t)boundary;
     atomic_store(&device->wake_frames, tactus->avail_min);
-    atomic_store(&device->endless, stop_threshold >= boundary);
+    tactus->stop_frames = stop_threshold == io->buffer_size || stop_threshold >= boundary
+                              ? INT64_MAX
+                              : (int64_t)stop_threshold;
+    atomic_store(&device->endless, stop_threshold > io->buffer_size);
     tt_wake_kick(device->wake_fd);
     return 0;
 }
@@ -372,7 +374,7 @@ static void tactus_dump(snd_pcm_ioplug_t *io, snd_output_t *out)
     char dest[TT_MAC_TEXT];
 
     snd_output_printf(out, "Tactus %s: stream %s to %s on %s, frames per packet: %u\n",
-                      role_of(io) == TT_ROLE_TALKER ? "talker" : "listener",
+                      tt_tactus_role(io) == TT_ROLE_TALKER ? "talker" : "listener",
                       tt_stream_id_format(config->stream_id, stream_id),
                       tt_mac_format(config->dest, dest), config->ifname, config->frames_per_pdu);
     if (tactus->engine.device) {
@@ -380,20 +382,9 @@ static void tactus_dump(snd_pcm_ioplug_t *io, snd_output_t *out)
     }
 }
 
-static void put_away(struct tactus *tactus)
-{
-    report(tactus);
-    tt_plugin_engine_done(&tactus->engine);
-    tt_link_close(tactus->attachment.link);
-    tt_plugin_settings_done(&tactus->settings);
-    tt_plugin_voice_done(&tactus->voice);
-    free(tactus->areas);
-    free(tactus);
-}
-
 static int tactus_close(snd_pcm_ioplug_t *io)
 {
-    put_away(io->private_data);
+    tt_tactus_put_away(io->private_data);
     return 0;
 }
 
@@ -427,7 +418,7 @@ static int create(struct tactus *tactus, snd_pcm_stream_t stream, int mode)
     tactus->io.poll_events = POLLIN;
     error = snd_pcm_ioplug_create(&tactus->io, tactus->voice.name, stream, mode);
     if (error < 0) {
-        put_away(tactus);
+        tt_tactus_put_away(tactus);
         return error;
     }
     error = tt_plugin_offer(&tactus->io, &tactus->settings.stream,
@@ -459,7 +450,7 @@ static int open_device(snd_pcm_t **ret_pcm, const char *name, snd_config_t *sect
                                  &tactus->attachment);
     }
     if (error < 0) {
-        put_away(tactus);
+        tt_tactus_put_away(tactus);
         return error;
     }
     error = create(tactus, stream, mode);
