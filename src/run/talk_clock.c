@@ -1,5 +1,5 @@
 /*
- * See talk_inside.h: the talker engine's clock.
+ * See talk_inside.h: the talker's clock.
  */
 #include "run/talk_inside.h"
 
@@ -7,7 +7,7 @@
 
 void tt_talk_read_tai_offset(struct tt_talk *talk)
 {
-    int offset_s = talk->clock->ops->tai_offset_s(talk->clock);
+    int offset_s = tt_engine_tai_offset(talk->engine);
 
     if (talk->config.timescale == TT_TIMESCALE_UTC) {
         talk->talker.stamp_offset_ns = -offset_s * TT_NS_PER_S;
@@ -16,31 +16,14 @@ void tt_talk_read_tai_offset(struct tt_talk *talk)
     }
 }
 
-int64_t tt_talk_mono(struct tt_talk *talk)
+void tt_talk_clock_step(struct tt_talk *talk, int64_t step_ns, int64_t now_tai_ns)
 {
-    struct tt_clock_reading reading;
-
-    talk->clock->ops->read(talk->clock, &reading);
-    return reading.mono_after_ns;
-}
-
-int64_t tt_talk_follow_tai(struct tt_talk *talk)
-{
-    struct tt_clock_reading reading;
-    int64_t step_ns;
-    int64_t now_tai_ns;
-
-    talk->clock->ops->read(talk->clock, &reading);
-    step_ns = tt_timebase_follow(&talk->timebase, &reading);
-    now_tai_ns = tt_timebase_tai(&talk->timebase, reading.mono_after_ns);
-    if (step_ns != 0) {
-        tt_talker_clock_step(&talk->talker, step_ns);
-        tt_talk_read_tai_offset(talk);
-        talk->last_launch_tai_ns += step_ns;
-        tt_launch_trial_start(&talk->trial, tt_talker_next_launch(&talk->talker));
-        talk->live.counters.clock_steps++;
-        atomic_fetch_or(&talk->notes, TT_NOTE_CLOCK_STEP);
-        tt_talk_log_event(talk, TT_EVENT_CLOCK, talk->talker.next_frame, 0, now_tai_ns);
-    }
-    return now_tai_ns;
+    tt_talker_clock_step(&talk->talker, step_ns);
+    tt_talk_read_tai_offset(talk);
+    talk->last_launch_tai_ns += step_ns;
+    talk->next_tai_ns += step_ns;
+    tt_launch_trial_start(&talk->trial, tt_talker_next_launch(&talk->talker));
+    talk->live.counters.clock_steps++;
+    atomic_fetch_or(&talk->notes, TT_NOTE_CLOCK_STEP);
+    tt_talk_log_event(talk, TT_EVENT_CLOCK, talk->talker.next_frame, 0, now_tai_ns);
 }

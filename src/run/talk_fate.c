@@ -20,9 +20,9 @@ void tt_talk_log_event(struct tt_talk *talk, enum tt_event_kind kind, int64_t fr
                         .kind = kind, .frame = frame, .frames = frames, .time_tai_ns = now_tai_ns});
 }
 
-unsigned tt_talk_collect_errors(struct tt_talk *talk, int64_t *launch_tai_ns)
+void tt_talk_collect_errors(struct tt_talk *talk)
 {
-    struct tt_link_errors errors = {.last_launch_tai_ns = *launch_tai_ns};
+    struct tt_link_errors errors = {.last_launch_tai_ns = talk->found.refused_tai_ns};
 
     talk->link->ops->collect_errors(talk->link, &errors);
     talk->live.counters.launch_missed += errors.launch_missed;
@@ -34,41 +34,39 @@ unsigned tt_talk_collect_errors(struct tt_talk *talk, int64_t *launch_tai_ns)
     if (errors.launch_missed + errors.launch_invalid > 0) {
         atomic_fetch_or(&talk->notes, TT_NOTE_LAUNCH_LOST);
     }
-    *launch_tai_ns = errors.last_launch_tai_ns;
-    return (unsigned)errors.launch_missed;
+    talk->found.refused_tai_ns = errors.last_launch_tai_ns;
+    talk->found.refused += (unsigned)errors.launch_missed;
 }
 
-unsigned tt_talk_book(struct tt_talk *talk, const struct tt_talk_batch *batch, int64_t done_tai_ns)
+void tt_talk_book(const struct tt_talk_batch *batch, int i, int64_t done_tai_ns)
 {
+    struct tt_talk *talk = batch->talks[i];
     struct tt_talk_counters *counters = &talk->live.counters;
-    unsigned refused = 0;
+    const struct tt_talker_pdu *pdu = &batch->pdus[i];
+    int64_t departure_ns = talk->kernel_pace ? pdu->launch_tai_ns : done_tai_ns;
 
-    for (int i = 0; i < batch->n; i++) {
-        const struct tt_talker_pdu *pdu = &batch->pdus[i];
-        int64_t departure_ns = talk->kernel_pace ? pdu->launch_tai_ns : done_tai_ns;
-
-        if (batch->refused[i]) {
-            refused++;
-            counters->pdus_refused++;
-            tt_talk_log_event(talk, TT_EVENT_REFUSED, pdu->frame, talk->config.frames_per_pdu,
-                              done_tai_ns);
-            continue;
-        }
-        counters->pdus_sent++;
-        counters->frames_sent += (uint64_t)batch->frames[i];
-        counters->frames_padded += talk->config.frames_per_pdu - (uint64_t)batch->frames[i];
-        tt_hist_record(&talk->lateness, departure_ns - pdu->due_tai_ns);
-        if (departure_ns - pdu->due_tai_ns > talk->talker.interval_ns) {
-            counters->pdus_late++;
-        }
+    if (batch->refused[i]) {
+        talk->found.refused++;
+        counters->pdus_refused++;
+        tt_talk_log_event(talk, TT_EVENT_REFUSED, pdu->frame, talk->config.frames_per_pdu,
+                          done_tai_ns);
+        return;
     }
-    return refused;
+    counters->pdus_sent++;
+    counters->frames_sent += (uint64_t)batch->frames[i];
+    counters->frames_padded += talk->config.frames_per_pdu - (uint64_t)batch->frames[i];
+    tt_hist_record(&talk->lateness, departure_ns - pdu->due_tai_ns);
+    if (departure_ns - pdu->due_tai_ns > talk->talker.interval_ns) {
+        counters->pdus_late++;
+    }
 }
 
-void tt_talk_judge_kernel(struct tt_talk *talk, unsigned handed, unsigned refused,
-                          int64_t launch_tai_ns)
+void tt_talk_judge_kernel(struct tt_talk *talk)
 {
-    if (!tt_launch_trial_add(&talk->trial, handed, refused, launch_tai_ns)) {
+    int64_t launch_tai_ns = talk->found.refused_tai_ns;
+
+    if (!tt_launch_trial_add(&talk->trial, talk->found.handed, talk->found.refused,
+                             launch_tai_ns)) {
         return;
     }
     tt_launch_trial_start(&talk->trial, launch_tai_ns);
