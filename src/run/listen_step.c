@@ -74,9 +74,6 @@ void tt_listen_take(struct tt_listen *listen, const struct tt_link_packet *packe
     int64_t arrival_ns = tt_min64(packet->time_tai_ns, now_tai_ns);
     struct tt_eth eth;
 
-    if (!packet->kernel_stamped) {
-        atomic_fetch_or(&listen->notes, TT_NOTE_NO_KERNEL_STAMPS);
-    }
     if (tt_eth_parse(packet->data, packet->bytes, &eth) < 0 || eth.ethertype != TT_ETHERTYPE_AVTP ||
         memcmp(eth.dest, listen->config.dest, sizeof eth.dest) != 0 ||
         arrival_ns < listen->start_tai_ns) {

@@ -1,6 +1,6 @@
 /*
- * Figures as ratios: ours and a reference measured in turn in one run, the rounds interleaved, so that
- * a machine whose speed drifts changes both.
+ * Figures as ratios: ours and a reference measured in turn in one run, the rounds interleaved, so
+ * that a machine whose speed drifts changes both.
  */
 #ifndef TT_TESTS_BENCH_H
 #define TT_TESTS_BENCH_H
@@ -25,8 +25,8 @@ struct bench_row {
     double at_least;       /* … or at least this; 0: no such bound */
 };
 
-/* Prints ours, the reference and their ratio: the median of the rounds, smallest and largest beside it.
- * false where the median ratio is out of bounds. */
+/* Prints ours, the reference and their ratio: the median of the rounds, smallest and largest beside
+ * it. false where the median ratio is out of bounds. */
 bool bench_print(const struct bench_row *row, const struct bench_pair *rounds, size_t n);
 
 /* One JSON object for each row printed from now on, instead of text. */
@@ -36,7 +36,8 @@ void bench_use_json(void);
 int64_t bench_cpu_ns(void);
 int64_t bench_mono_ns(void);
 
-/* The calling thread stays on one processor from now on; false where there is none of that number. */
+/* The calling thread stays on one processor from now on; false where there is none of that number.
+ */
 bool bench_pin(int cpu);
 
 #endif
