@@ -91,7 +91,7 @@ static void use_stop_threshold(struct client *client)
     avail = avail_at_stop(client, (snd_pcm_uframes_t)threshold);
     client_expect(avail < threshold, "it runs beyond a low threshold", avail);
     avail = avail_at_stop(client, client->buffer);
-    client_expect(avail < (snd_pcm_sframes_t)client->buffer, "it runs beyond the buffer", avail);
+    client_expect(avail <= (snd_pcm_sframes_t)client->buffer, "it runs beyond the buffer", avail);
     threshold = (snd_pcm_sframes_t)client->buffer + 9600;
     avail = avail_at_stop(client, (snd_pcm_uframes_t)threshold);
     client_expect(avail < threshold, "it runs beyond a high threshold", avail);
