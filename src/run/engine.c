@@ -257,16 +257,20 @@ static int64_t step_of_thread(void *engine)
     return tt_engine_step(engine);
 }
 
-static bool thread_is_behind(void *context)
+static enum tt_wait wait_of_thread(void *context)
 {
     const struct tt_engine *engine = context;
+    enum tt_wait wait = TT_WAIT_ASLEEP;
 
     for (size_t i = 0; i < engine->talk_count; i++) {
         if (tt_talk_is_behind(engine->talks[i])) {
-            return true;
+            return TT_WAIT_CATCH_UP;
+        }
+        if (tt_talk_is_paced(engine->talks[i])) {
+            wait = TT_WAIT_ON_TIME;
         }
     }
-    return false;
+    return wait;
 }
 
 static void begin_all(struct tt_engine *engine)
@@ -309,7 +313,7 @@ int tt_engine_start(struct tt_engine *engine, bool thread)
     if (!thread) {
         return 0;
     }
-    error = tt_engine_thread_start(&engine->thread, engine->clock, step_of_thread, thread_is_behind,
+    error = tt_engine_thread_start(&engine->thread, engine->clock, step_of_thread, wait_of_thread,
                                    engine);
     if (error == 0 && engine->cpu >= 0) {
         error = tt_thread_pin(&engine->thread.thread, engine->cpu);

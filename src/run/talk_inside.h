@@ -93,7 +93,9 @@ TT_RT void tt_talk_gather(struct tt_talk *talk, int64_t now_tai_ns, struct tt_ta
 TT_RT int64_t tt_talk_flush(struct tt_engine *engine, struct tt_talk_batch *batch);
 /* Judges, publishes, wakes the program, and sets next_tai_ns. */
 TT_RT void tt_talk_conclude(struct tt_talk *talk, int64_t now_tai_ns);
-/* The burst limit holds it back: its thread had better not sleep. */
+/* It runs, and our steps decide when its PDUs leave. */
+TT_RT bool tt_talk_is_paced(const struct tt_talk *talk);
+/* … and the burst limit holds them back. */
 TT_RT bool tt_talk_is_behind(const struct tt_talk *talk);
 
 /* Hands the counters to the other threads. */

@@ -151,7 +151,12 @@ void tt_talk_conclude(struct tt_talk *talk, int64_t now_tai_ns)
                                           : launch_ns;
 }
 
+bool tt_talk_is_paced(const struct tt_talk *talk)
+{
+    return !talk->kernel_pace && tt_talk_runs(talk);
+}
+
 bool tt_talk_is_behind(const struct tt_talk *talk)
 {
-    return !talk->kernel_pace && tt_talk_runs(talk) && tt_talker_is_behind(&talk->talker);
+    return tt_talk_is_paced(talk) && tt_talker_is_behind(&talk->talker);
 }

@@ -113,6 +113,6 @@ bool bench_pin(int cpu)
     cpu_set_t set;
 
     CPU_ZERO(&set);
-    CPU_SET(cpu, &set);
+    CPU_SET((size_t)cpu, &set);
     return sched_setaffinity(0, sizeof(set), &set) == 0;
 }
