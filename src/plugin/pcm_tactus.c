@@ -3,19 +3,20 @@
  * record.
  *
  * A guest in somebody's process: it prints only what must be said, has no signal handlers, locks no
- * memory, never exits, and leaves nothing behind. ALSA's lock is held in most callbacks, so the
- * engine's thread calls nothing of ALSA; they share struct tt_device.
+ * memory, never exits, and leaves nothing behind.
  *
  * Invariants:
- * - Device positions are 64-bit and never wrap; ALSA's wrap at the boundary and start from 0 at
- * every prepare. `hw_frame` is the device position of io->hw_ptr; the program's position follows
- * from io->appl_ptr by its distance, so rewinding and forwarding need no callback.
+ * - ALSA's lock is held in most callbacks, so the engine's thread calls nothing of ALSA; they share
+ * struct tt_device. It is not held in prepare, sw_params and poll_revents, while other threads of
+ * the program may be in the rest: that is what the device's own lock is for, taken inside ALSA's.
  * - An xrun is a state that snd_pcm_prepare recovers: `pointer` fails only while the device runs.
+ * - A forked child has a copy of the device and touches nothing that it shares with its parent.
  */
 #include <alsa/asoundlib.h>
 #include <alsa/pcm_external.h>
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -24,6 +25,7 @@
 #include "os/wake.h"
 #include "plugin/attach.h"
 #include "plugin/negotiate.h"
+#include "plugin/position.h"
 #include "plugin/say.h"
 #include "plugin/settings.h"
 #include "plugin/tactus.h"
@@ -45,91 +47,38 @@ static bool is_gone(struct tactus *tactus)
     return true;
 }
 
-/* From ALSA's pointer b to a, the shorter way around the boundary. */
-static int64_t distance(const struct tactus *tactus, snd_pcm_uframes_t a, snd_pcm_uframes_t b)
+/* Takes the lock; false: nothing may be done here, and there is nothing to leave. The lock of a
+ * forked child is as it was in its parent, and so is not asked for. */
+static bool enter(struct tactus *tactus)
 {
-    int64_t frames = (int64_t)a - (int64_t)b;
-
-    if (frames > tactus->boundary / 2) {
-        return frames - tactus->boundary;
+    if (is_gone(tactus)) {
+        return false;
     }
-    return frames < -(tactus->boundary / 2) ? frames + tactus->boundary : frames;
+    pthread_mutex_lock(&tactus->lock);
+    return true;
 }
 
-static int64_t program_frame(const struct tactus *tactus)
+static void leave(struct tactus *tactus)
 {
-    return tactus->hw_frame + distance(tactus, tactus->io.appl_ptr, tactus->io.hw_ptr);
-}
-
-/* What a program forwards over it has not written: the buffer holds old frames there. */
-static void fill_with_silence(struct tactus *tactus, int64_t frame)
-{
-    int64_t frames = frame - tactus->written_frame;
-
-    if (!tactus->engine.talk || frames <= 0) {
-        return;
-    }
-    if (frames > tactus->engine.buffer_frames) {
-        frames = tactus->engine.buffer_frames;
-    }
-    for (unsigned c = 0; c < tactus->io.channels; c++) {
-        tactus->areas[c] = (struct tt_pcm_area){.first = tactus->silence, .step_bytes = 0};
-    }
-    tt_talk_write(tactus->engine.talk, frame - frames, tactus->format, tactus->areas,
-                  (size_t)frames);
-    tactus->written_frame = frame;
-}
-
-/* Rewinding, forwarding and committing tell nobody; the engine learns of them here. */
-static void follow_program(struct tactus *tactus)
-{
-    int64_t frame = program_frame(tactus);
-
-    if (frame < 0) {
-        return; /* rewound beyond the stream's begin, which ALSA does not hinder */
-    }
-    fill_with_silence(tactus, frame);
-    if (frame != atomic_load(&tactus->engine.device->program_frame)) {
-        atomic_store_explicit(&tactus->engine.device->program_frame, frame, memory_order_release);
-    }
-}
-
-/* Frames that the program may write or read now. */
-static int64_t available(const struct tactus *tactus)
-{
-    int64_t engine =
-        atomic_load_explicit(&tactus->engine.device->engine_frame, memory_order_acquire);
-    int64_t lead = engine - program_frame(tactus);
-
-    return tactus->engine.talk ? lead + tactus->engine.buffer_frames : lead;
+    pthread_mutex_unlock(&tactus->lock);
 }
 
 /* Whether a running device has come to its end by itself: the engine's, or at a stop threshold that
  * is not the buffer's size, which the engine knows nothing of. */
 static bool has_stopped(struct tactus *tactus)
 {
-    if (available(tactus) >= tactus->stop_frames) {
+    if (tt_position_available(tactus) >= tactus->stop_frames) {
         tt_device_leave(tactus->engine.device, TT_DEVICE_RUNNING, TT_DEVICE_XRUN);
     }
     return device_state(tactus) == TT_DEVICE_XRUN;
 }
 
-static snd_pcm_sframes_t tactus_pointer(snd_pcm_ioplug_t *io)
+static snd_pcm_sframes_t find_pointer(struct tactus *tactus)
 {
-    struct tactus *tactus = io->private_data;
-    enum tt_device_state state;
-    int64_t frame;
-    int64_t pointer;
+    enum tt_device_state state = device_state(tactus);
 
-    if (!tactus->engine.device) {
-        return 0;
-    }
-    if (is_gone(tactus)) {
-        return (snd_pcm_sframes_t)io->hw_ptr;
-    }
-    follow_program(tactus);
-    state = device_state(tactus);
-    switch (io->state) {
+    tt_position_follow(tactus);
+    switch (tactus->io.state) {
     case SND_PCM_STATE_RUNNING:
         if (has_stopped(tactus)) {
             return -EPIPE;
@@ -143,48 +92,39 @@ static snd_pcm_sframes_t tactus_pointer(snd_pcm_ioplug_t *io)
         tt_talk_drain(tactus->engine.talk);
         break;
     default:
-        return (snd_pcm_sframes_t)io->hw_ptr;
+        return (snd_pcm_sframes_t)tactus->io.hw_ptr;
     }
-    frame = atomic_load_explicit(&tactus->engine.device->engine_frame, memory_order_acquire);
-    pointer = ((int64_t)io->hw_ptr + frame - tactus->hw_frame) % tactus->boundary;
-    tactus->hw_frame = frame;
-    return (snd_pcm_sframes_t)pointer;
+    return (snd_pcm_sframes_t)tt_position_advance(tactus);
 }
 
-static void set_areas(struct tactus *tactus, const snd_pcm_channel_area_t *areas,
-                      snd_pcm_uframes_t offset)
+static snd_pcm_sframes_t tactus_pointer(snd_pcm_ioplug_t *io)
 {
-    for (unsigned c = 0; c < tactus->io.channels; c++) {
-        tactus->areas[c] = (struct tt_pcm_area){
-            .first = (uint8_t *)areas[c].addr + (areas[c].first + areas[c].step * offset) / 8,
-            .step_bytes = areas[c].step / 8,
-        };
+    struct tactus *tactus = io->private_data;
+    snd_pcm_sframes_t pointer;
+
+    if (!tactus->engine.device) {
+        return 0;
     }
+    if (!enter(tactus)) {
+        return (snd_pcm_sframes_t)io->hw_ptr;
+    }
+    pointer = find_pointer(tactus);
+    leave(tactus);
+    return pointer;
 }
 
 static snd_pcm_sframes_t tactus_transfer(snd_pcm_ioplug_t *io, const snd_pcm_channel_area_t *areas,
                                          snd_pcm_uframes_t offset, snd_pcm_uframes_t size)
 {
     struct tactus *tactus = io->private_data;
-    int64_t frame = program_frame(tactus);
+    int error;
 
-    if (is_gone(tactus)) {
+    if (!enter(tactus)) {
         return -ENODEV;
     }
-    if (frame < 0) {
-        return -EINVAL;
-    }
-    fill_with_silence(tactus, frame);
-    set_areas(tactus, areas, offset);
-    if (tactus->engine.talk) {
-        tt_talk_write(tactus->engine.talk, frame, tactus->format, tactus->areas, size);
-        if (frame + (int64_t)size > tactus->written_frame) {
-            tactus->written_frame = frame + (int64_t)size;
-        }
-    } else {
-        tt_listen_read(tactus->engine.listen, frame, tactus->format, tactus->areas, size);
-    }
-    return (snd_pcm_sframes_t)size;
+    error = tt_position_transfer(tactus, areas, offset, size);
+    leave(tactus);
+    return error < 0 ? error : (snd_pcm_sframes_t)size;
 }
 
 static int tactus_start(snd_pcm_ioplug_t *io)
@@ -192,7 +132,7 @@ static int tactus_start(snd_pcm_ioplug_t *io)
     struct tactus *tactus = io->private_data;
     int error = -EBADFD;
 
-    if (is_gone(tactus)) {
+    if (!enter(tactus)) {
         return -ENODEV;
     }
     if (tactus->engine.device) {
@@ -202,6 +142,7 @@ static int tactus_start(snd_pcm_ioplug_t *io)
         tt_plugin_say_notes(&tactus->voice,
                             tt_plugin_engine_notes(&tactus->engine, &tactus->attachment));
     }
+    leave(tactus);
     return error;
 }
 
@@ -209,8 +150,9 @@ static int tactus_stop(snd_pcm_ioplug_t *io)
 {
     struct tactus *tactus = io->private_data;
 
-    if (!is_gone(tactus)) {
+    if (enter(tactus)) {
         tt_plugin_engine_stop(&tactus->engine);
+        leave(tactus);
     }
     return 0;
 }
@@ -224,46 +166,53 @@ static int tactus_prepare(snd_pcm_ioplug_t *io)
 {
     struct tactus *tactus = io->private_data;
 
-    if (is_gone(tactus)) {
-        return -ENODEV;
-    }
     if (!tactus->engine.device) {
         return -EBADFD;
     }
+    if (!enter(tactus)) {
+        return -ENODEV;
+    }
     tt_plugin_engine_prepare(&tactus->engine);
-    tactus->hw_frame = atomic_load(&tactus->engine.device->engine_frame);
-    tactus->written_frame = tactus->hw_frame;
+    tt_position_prepare(tactus);
     tt_wake_kick(tactus->engine.device->wake_fd); /* a poll before the start looks for itself */
+    leave(tactus);
     return 0;
 }
 
 static int tactus_delay(snd_pcm_ioplug_t *io, snd_pcm_sframes_t *ret_delay)
 {
     struct tactus *tactus = io->private_data;
+    int error = 0;
 
-    if (is_gone(tactus)) {
-        return -ENODEV;
-    }
     if (!tactus->engine.device) {
         return -EBADFD;
     }
+    if (!enter(tactus)) {
+        return -ENODEV;
+    }
     if (io->state == SND_PCM_STATE_XRUN ||
         (io->state == SND_PCM_STATE_RUNNING && device_state(tactus) == TT_DEVICE_XRUN)) {
-        return -EPIPE;
+        error = -EPIPE;
+    } else {
+        tt_position_follow(tactus);
+        *ret_delay = (snd_pcm_sframes_t)tt_plugin_engine_delay(&tactus->engine);
     }
-    follow_program(tactus);
-    *ret_delay = (snd_pcm_sframes_t)tt_plugin_engine_delay(&tactus->engine);
-    return 0;
+    leave(tactus);
+    return error;
 }
 
-static bool is_ready(const struct tactus *tactus)
+/* ALSA counts what is available, under its lock, and finds an xrun: POLLERR in state RUNNING would
+ * be -EIO to it, which programs take for the end. */
+static bool is_ready(struct tactus *tactus)
 {
     enum tt_device_state state = device_state(tactus);
+    snd_pcm_sframes_t avail;
 
     if (tactus->io.state == SND_PCM_STATE_DRAINING) {
         return state != TT_DEVICE_RUNNING && state != TT_DEVICE_DRAINING;
     }
-    return state == TT_DEVICE_XRUN || available(tactus) >= tactus->avail_min;
+    avail = snd_pcm_avail_update(tactus->io.pcm);
+    return avail < 0 || avail >= atomic_load(&tactus->engine.device->wake_frames);
 }
 
 static int tactus_poll_revents(snd_pcm_ioplug_t *io, struct pollfd *fds, unsigned count,
@@ -292,10 +241,6 @@ static int tactus_poll_revents(snd_pcm_ioplug_t *io, struct pollfd *fds, unsigne
         tt_wake_kick(tactus->engine.device->wake_fd);
     }
     *ret_events |= ready;
-    if (io->state == SND_PCM_STATE_RUNNING && has_stopped(tactus)) {
-        /* POLLERR in RUNNING would be -EIO to alsa-lib, which programs take for the end. */
-        snd_pcm_ioplug_set_state(io, SND_PCM_STATE_XRUN);
-    }
     if (io->state == SND_PCM_STATE_XRUN) {
         *ret_events |= POLLERR;
     }
@@ -349,20 +294,20 @@ static int tactus_sw_params(snd_pcm_ioplug_t *io, snd_pcm_sw_params_t *params)
     snd_pcm_uframes_t stop_threshold;
     snd_pcm_uframes_t boundary;
 
-    if (is_gone(tactus)) {
+    if (!enter(tactus)) {
         return -ENODEV;
     }
     snd_pcm_sw_params_get_avail_min(params, &avail_min);
     snd_pcm_sw_params_get_stop_threshold(params, &stop_threshold);
     snd_pcm_sw_params_get_boundary(params, &boundary);
-    tactus->avail_min = (int64_t)avail_min;
     tactus->boundary = (int64_t)boundary;
-    atomic_store(&device->wake_frames, tactus->avail_min);
+    atomic_store(&device->wake_frames, (int64_t)avail_min);
     tactus->stop_frames = stop_threshold == io->buffer_size || stop_threshold >= boundary
                               ? INT64_MAX
                               : (int64_t)stop_threshold;
     atomic_store(&device->endless, stop_threshold > io->buffer_size);
     tt_wake_kick(device->wake_fd);
+    leave(tactus);
     return 0;
 }
 
@@ -441,6 +386,7 @@ static int open_device(snd_pcm_t **ret_pcm, const char *name, snd_config_t *sect
         return -ENOMEM;
     }
     tactus->pid = getpid();
+    pthread_mutex_init(&tactus->lock, NULL);
     error = tt_plugin_voice_init(&tactus->voice, name);
     if (error == 0) {
         error = tt_plugin_settings_read(tactus->voice.name, section, role, &tactus->settings);

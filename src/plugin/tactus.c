@@ -87,6 +87,7 @@ void tt_tactus_put_away(struct tactus *tactus)
     tt_link_close(tactus->attachment.link);
     tt_plugin_settings_done(&tactus->settings);
     tt_plugin_voice_done(&tactus->voice);
+    pthread_mutex_destroy(&tactus->lock);
     free(tactus->areas);
     free(tactus);
 }

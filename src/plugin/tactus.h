@@ -6,6 +6,7 @@
 
 #include <alsa/asoundlib.h>
 #include <alsa/pcm_external.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -26,10 +27,10 @@ struct tactus {
     int64_t boundary;
     int64_t hw_frame;
     int64_t written_frame; /* playback: what lies behind it was never written */
-    int64_t avail_min;
-    int64_t stop_frames; /* the device stops when so many are available; INT64_MAX: not by that */
-    unsigned reports;    /* written so far */
-    int pid;             /* of the process that opened it */
+    int64_t stop_frames;   /* the device stops when so many are available; INT64_MAX: not by that */
+    pthread_mutex_t lock;
+    unsigned reports; /* written so far */
+    int pid;          /* of the process that opened it */
 };
 
 enum tt_role tt_tactus_role(const snd_pcm_ioplug_t *io);

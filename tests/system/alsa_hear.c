@@ -45,7 +45,14 @@ static void *record(void *context)
     int64_t rest = client->rate; /* longer than the transit of the tests */
 
     while (position.frame < limit && rest > 0 && !has_ended(hearing)) {
-        int64_t n = client_read(client, limit - position.frame, take, &position);
+        int64_t n;
+
+        while (atomic_load(&hearing->hold)) {
+            atomic_store(&hearing->held, true);
+            client_sleep_ms(1);
+        }
+        atomic_store(&hearing->held, false);
+        n = client_read(client, limit - position.frame, take, &position);
 
         if (n == -EPIPE) {
             CLIENT_OK(snd_pcm_prepare(client->pcm));
@@ -71,6 +78,19 @@ void hear_start(struct hearing *hearing, const struct client *client)
     client_open(&hearing->client);
     CLIENT_OK(snd_pcm_start(hearing->client.pcm));
     client_expect(pthread_create(&hearing->thread, NULL, record, hearing) == 0, "no thread", 0);
+}
+
+void hear_hold(struct hearing *hearing)
+{
+    atomic_store(&hearing->hold, true);
+    while (!atomic_load(&hearing->held)) {
+        client_sleep_ms(1);
+    }
+}
+
+void hear_go_on(struct hearing *hearing)
+{
+    atomic_store(&hearing->hold, false);
 }
 
 void hear_end(struct hearing *hearing, int64_t last)

@@ -18,6 +18,8 @@ struct hearing {
     int64_t first_frame; /* of the recording: where the first was heard, and … */
     int64_t last_frame;
     _Atomic int64_t last; /* the number after which nothing comes; -1: not known yet */
+    atomic_bool hold;     /* asked to stay out of ALSA, and … */
+    atomic_bool held;     /* … it does */
     atomic_bool ending;   /* nothing more is played: what is on its way comes, and then the end */
 };
 
@@ -30,6 +32,9 @@ struct segment {
 
 /* Records from client->record in the format of `client`. Returns when the device runs. */
 void hear_start(struct hearing *hearing, const struct client *client);
+/* In between the thread is in no call of ALSA's, whose locks a child would inherit. */
+void hear_hold(struct hearing *hearing);
+void hear_go_on(struct hearing *hearing);
 /* Ends the recording, once frame `last` was heard or what was on its way has come. */
 void hear_end(struct hearing *hearing, int64_t last);
 /* Prints what is missing of the segments, whose numbers rise, what is there that was not played,

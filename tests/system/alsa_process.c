@@ -113,11 +113,13 @@ static void fork_children(struct client *client,
     for (int i = 0; i < 4; i++) {
         client_write_all(client, i * 9000, 9000);
         fflush(NULL);
+        hear_hold(&hearing);
         pids[i] = fork();
         if (pids[i] == 0) {
             alarm(60);
             child(client, &hearing.client);
         }
+        hear_go_on(&hearing);
         client_expect(pids[i] > 0, "fork", errno);
     }
     client_drain(client);

@@ -122,7 +122,7 @@ int pthread_create(pthread_t *restrict thread, const pthread_attr_t *restrict at
     return make(thread, attributes, run, argument);
 }
 
-#ifndef __SANITIZE_ADDRESS__
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 /* glibc's own, as dlsym allocates. */
 void *__libc_calloc(size_t n, size_t bytes);
 
