@@ -54,6 +54,16 @@ static enum tt_device_state device_state(const struct tactus *tactus)
     return (enum tt_device_state)atomic_load(&tactus->engine.device->state);
 }
 
+/* Whether the interface is gone. ALSA's state says so from here on, and every call gets -ENODEV. */
+static bool is_gone(struct tactus *tactus)
+{
+    if (device_state(tactus) != TT_DEVICE_GONE) {
+        return false;
+    }
+    snd_pcm_ioplug_set_state(&tactus->io, SND_PCM_STATE_DISCONNECTED);
+    return true;
+}
+
 /* From ALSA's pointer b to a, the shorter way around the boundary. */
 static int64_t distance(const struct tactus *tactus, snd_pcm_uframes_t a, snd_pcm_uframes_t b)
 {
@@ -91,6 +101,9 @@ static snd_pcm_sframes_t tactus_pointer(snd_pcm_ioplug_t *io)
         return 0;
     }
     follow_program(tactus);
+    if (is_gone(tactus)) {
+        return (snd_pcm_sframes_t)io->hw_ptr;
+    }
     state = device_state(tactus);
     switch (io->state) {
     case SND_PCM_STATE_RUNNING:
@@ -211,7 +224,7 @@ static bool is_ready(const struct tactus *tactus)
     if (tactus->io.state == SND_PCM_STATE_DRAINING) {
         return state != TT_DEVICE_RUNNING && state != TT_DEVICE_DRAINING;
     }
-    return state == TT_DEVICE_XRUN || available(tactus) >= tactus->avail_min;
+    return state >= TT_DEVICE_XRUN || available(tactus) >= tactus->avail_min;
 }
 
 static int tactus_poll_revents(snd_pcm_ioplug_t *io, struct pollfd *fds, unsigned count,
@@ -240,7 +253,7 @@ static int tactus_poll_revents(snd_pcm_ioplug_t *io, struct pollfd *fds, unsigne
         /* POLLERR in RUNNING would be -EIO to alsa-lib, which programs take for the end. */
         snd_pcm_ioplug_set_state(io, SND_PCM_STATE_XRUN);
     }
-    if (io->state == SND_PCM_STATE_XRUN) {
+    if (is_gone(tactus) || io->state == SND_PCM_STATE_XRUN) {
         *ret_events |= POLLERR;
     }
     return 0;
@@ -314,7 +327,6 @@ static int tactus_hw_params(snd_pcm_ioplug_t *io, snd_pcm_hw_params_t *params)
         .buffer_frames = (int64_t)io->buffer_size,
         .period_frames = (int64_t)io->period_size,
     };
-    struct tt_message message;
     int error = tt_plugin_pcm_format(io->format, &tactus->format);
 
     (void)params;
@@ -324,20 +336,9 @@ static int tactus_hw_params(snd_pcm_ioplug_t *io, snd_pcm_hw_params_t *params)
     shape.config.format = tt_pcm_wire_format(tactus->format);
     shape.config.rate_hz = io->rate;
     shape.config.channels = io->channels;
-    error = tt_stream_config_fits(&shape.config, shape.config.format, io->channels,
-                                  tactus->attachment.link->mtu_bytes, &message);
-    if (error < 0) {
-        SNDERR("%s: %s", tactus->voice.name, message.text);
-        return error;
-    }
-    if (shape.buffer_frames < 2 * (int64_t)shape.config.frames_per_pdu) {
-        SNDERR("%s: frames_per_pdu %u: a buffer of %lu frames holds less than two packets; take a "
-               "larger buffer, or give frames_per_pdu %lu",
-               tactus->voice.name, shape.config.frames_per_pdu, io->buffer_size,
-               io->buffer_size / 2);
-        return -EINVAL;
-    }
-    return make_engine(tactus, &shape);
+    error = tt_plugin_fits(tactus->voice.name, &shape.config, io->buffer_size,
+                           tactus->attachment.link->mtu_bytes);
+    return error < 0 ? error : make_engine(tactus, &shape);
 }
 
 static int tactus_hw_free(snd_pcm_ioplug_t *io)

@@ -49,6 +49,13 @@ const char *tt_note_text(enum tt_note note)
         return "TAI stepped while the stream ran (counted as clock_steps): its stamps moved along, "
                "and packets on their way may be lost; let ptp4l or chrony settle before, and slew "
                "after";
+    case TT_NOTE_LINK_GONE:
+        return "the interface is gone (deleted, or moved to another network namespace): the device "
+               "ended with ENODEV; open it again once the interface is back";
+    case TT_NOTE_UNSYNCHRONISED:
+        return "the kernel says that its clock is not synchronised (STA_UNSYNC): packets carried "
+               "tu, so listeners need not trust their stamps; where ptp4l and phc2sys, or chrony "
+               "without rtcsync, keep it right all the same, give tu never";
     case TT_NOTE_LAUNCH_LOST:
         return "the kernel dropped packets because their launch time had passed (counted as "
                "launch_missed, launch_invalid): give etf a longer delta, or the stream a longer "

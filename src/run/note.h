@@ -16,9 +16,11 @@ enum tt_note {
     TT_NOTE_NO_KERNEL_STAMPS = 1 << 6, /* arrival is stamped on reading */
     TT_NOTE_LINK_DOWN = 1 << 7,
     TT_NOTE_BYPASS = 1 << 8, /* software pacing where an etf would drop packets: past the qdiscs */
-    TT_NOTE_ETF_DELTA = 1 << 9,    /* an etf with delta 0 drops every packet as late */
-    TT_NOTE_LAUNCH_LOST = 1 << 10, /* the kernel refused single packets: counted */
-    TT_NOTE_CLOCK_STEP = 1 << 11,  /* TAI stepped */
+    TT_NOTE_ETF_DELTA = 1 << 9,       /* an etf with delta 0 drops every packet as late */
+    TT_NOTE_LAUNCH_LOST = 1 << 10,    /* the kernel refused single packets: counted */
+    TT_NOTE_CLOCK_STEP = 1 << 11,     /* TAI stepped */
+    TT_NOTE_LINK_GONE = 1 << 12,      /* the interface was deleted, or moved elsewhere */
+    TT_NOTE_UNSYNCHRONISED = 1 << 13, /* the kernel says so of its clock: PDUs carried tu */
 };
 
 #endif

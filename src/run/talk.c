@@ -123,6 +123,8 @@ int tt_talk_start(struct tt_talk *talk, bool thread)
     talk->timebase.valid = false; /* a step while it was stopped is none */
     now_tai_ns = tt_talk_follow_tai(talk);
     tt_talker_start(&talk->talker, frame, now_tai_ns + lead_ns);
+    talk->live.shift_frames = 0;
+    talk->silent = false;
     tt_launch_trial_start(&talk->trial, now_tai_ns);
     set_presentation(talk);
     tt_talk_publish(talk);
@@ -169,7 +171,7 @@ int64_t tt_talk_delay(struct tt_talk *talk)
     if (state != TT_DEVICE_RUNNING && state != TT_DEVICE_DRAINING) {
         return program_frame - atomic_load(&talk->device.engine_frame);
     }
-    presented = copy.start_frame +
+    presented = copy.start_frame - copy.shift_frames +
                 tt_ns_to_frames(tt_talk_mono(talk) - copy.start_mono_ns, talk->config.rate_hz);
     return program_frame > presented ? program_frame - presented : 0;
 }

@@ -16,6 +16,25 @@ void tt_talk_read_tai_offset(struct tt_talk *talk)
     }
 }
 
+int64_t tt_talk_position(const struct tt_talk *talk)
+{
+    return talk->talker.next_frame - talk->live.shift_frames;
+}
+
+/* The kernel is asked once a second: that costs nothing, and is soon enough for what it tells. */
+static void look_at_clock(struct tt_talk *talk, int64_t mono_ns)
+{
+    bool uncertain;
+
+    if (mono_ns < talk->look_mono_ns) {
+        return;
+    }
+    uncertain = talk->config.tu == TT_TU_AUTO && talk->clock->ops->unsynchronised(talk->clock);
+    talk->look_mono_ns = mono_ns + TT_NS_PER_S;
+    tt_talker_set_uncertain(&talk->talker, uncertain);
+    atomic_fetch_or(&talk->notes, uncertain ? TT_NOTE_UNSYNCHRONISED : 0);
+}
+
 int64_t tt_talk_mono(struct tt_talk *talk)
 {
     struct tt_clock_reading reading;
@@ -33,6 +52,7 @@ int64_t tt_talk_follow_tai(struct tt_talk *talk)
     talk->clock->ops->read(talk->clock, &reading);
     step_ns = tt_timebase_follow(&talk->timebase, &reading);
     now_tai_ns = tt_timebase_tai(&talk->timebase, reading.mono_after_ns);
+    look_at_clock(talk, reading.mono_after_ns);
     if (step_ns != 0) {
         tt_talker_clock_step(&talk->talker, step_ns);
         tt_talk_read_tai_offset(talk);
@@ -40,7 +60,7 @@ int64_t tt_talk_follow_tai(struct tt_talk *talk)
         tt_launch_trial_start(&talk->trial, tt_talker_next_launch(&talk->talker));
         talk->live.counters.clock_steps++;
         atomic_fetch_or(&talk->notes, TT_NOTE_CLOCK_STEP);
-        tt_talk_log_event(talk, TT_EVENT_CLOCK, talk->talker.next_frame, 0, now_tai_ns);
+        tt_talk_log_event(talk, TT_EVENT_CLOCK, tt_talk_position(talk), 0, now_tai_ns);
     }
     return now_tai_ns;
 }

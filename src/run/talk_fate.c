@@ -20,6 +20,14 @@ void tt_talk_log_event(struct tt_talk *talk, enum tt_event_kind kind, int64_t fr
                         .kind = kind, .frame = frame, .frames = frames, .time_tai_ns = now_tai_ns});
 }
 
+void tt_talk_log_lost(struct tt_talk *talk, enum tt_event_kind kind, int64_t frame, int64_t frames,
+                      int64_t now_tai_ns)
+{
+    if (frames > 0) {
+        tt_talk_log_event(talk, kind, frame, frames, now_tai_ns);
+    }
+}
+
 unsigned tt_talk_collect_errors(struct tt_talk *talk, int64_t *launch_tai_ns)
 {
     struct tt_link_errors errors = {.last_launch_tai_ns = *launch_tai_ns};
@@ -50,8 +58,7 @@ unsigned tt_talk_book(struct tt_talk *talk, const struct tt_talk_batch *batch, i
         if (batch->refused[i]) {
             refused++;
             counters->pdus_refused++;
-            tt_talk_log_event(talk, TT_EVENT_REFUSED, pdu->frame, talk->config.frames_per_pdu,
-                              done_tai_ns);
+            tt_talk_log_lost(talk, TT_EVENT_REFUSED, pdu->frame, batch->frames[i], done_tai_ns);
             continue;
         }
         counters->pdus_sent++;

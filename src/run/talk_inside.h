@@ -21,6 +21,8 @@ struct tt_talk_public {
     struct tt_talk_counters counters;
     int64_t start_frame; /* presented at start_mono_ns */
     int64_t start_mono_ns;
+    int64_t shift_frames; /* silence since then: the talker's positions are the program's plus
+                                this */
 };
 
 struct tt_talk {
@@ -36,6 +38,8 @@ struct tt_talk {
     struct tt_launch_trial trial;
     int64_t reports_until_tai_ns; /* after that the kernel has nothing more to report */
     int64_t last_launch_tai_ns;
+    int64_t look_mono_ns; /* when the clock's state is looked at next */
+    bool silent;          /* silence stands in for the program */
     atomic_uint notes;
 
     size_t packet_bytes;
@@ -53,12 +57,14 @@ struct tt_talk {
 struct tt_talk_batch {
     struct tt_talker_pdu pdus[TT_LINK_BATCH];
     struct tt_link_packet packets[TT_LINK_BATCH];
-    int64_t frames[TT_LINK_BATCH]; /* of the program's in each */
+    int64_t frames[TT_LINK_BATCH]; /* of the program's in each; `pdus` have device positions */
     bool refused[TT_LINK_BATCH];
     int n;
     bool starved; /* the program has not written the next one */
 };
 
+/* Device position of what is sent next. */
+int64_t tt_talk_position(const struct tt_talk *talk);
 /* The offset of the stamps; it may change when the clock steps. */
 void tt_talk_read_tai_offset(struct tt_talk *talk);
 int64_t tt_talk_mono(struct tt_talk *talk);
@@ -69,6 +75,10 @@ TT_RT int64_t tt_talk_follow_tai(struct tt_talk *talk);
 TT_RT void tt_talk_publish(struct tt_talk *talk);
 TT_RT void tt_talk_log_event(struct tt_talk *talk, enum tt_event_kind kind, int64_t frame,
                              int64_t frames, int64_t now_tai_ns);
+
+/* … of frames of the program's, where there are any. */
+TT_RT void tt_talk_log_lost(struct tt_talk *talk, enum tt_event_kind kind, int64_t frame,
+                            int64_t frames, int64_t now_tai_ns);
 
 /* Takes the kernel's reports. Returns how many PDUs it dropped after it had taken them;
  * *launch_tai_ns becomes the launch time of the last one. */
