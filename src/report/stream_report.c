@@ -20,6 +20,7 @@ static const struct tt_json_field talk_fields[] = {
     TT_JSON_FIELD(tt_talk_counters, clock_steps),
     TT_JSON_FIELD(tt_talk_counters, launch_missed),
     TT_JSON_FIELD(tt_talk_counters, launch_invalid),
+    TT_JSON_FIELD(tt_talk_counters, launch_unkept),
     TT_JSON_FIELD(tt_talk_counters, underruns),
     TT_JSON_FIELD(tt_talk_counters, frames_inserted),
 };

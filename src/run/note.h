@@ -20,7 +20,8 @@ enum tt_note {
     TT_NOTE_LAUNCH_LOST = 1 << 10,    /* the kernel refused single packets: counted */
     TT_NOTE_CLOCK_STEP = 1 << 11,     /* TAI stepped */
     TT_NOTE_LINK_GONE = 1 << 12,      /* the interface was deleted, or moved elsewhere */
-    TT_NOTE_UNSYNCHRONISED = 1 << 13, /* the kernel says so of its clock: PDUs carried tu */
+    TT_NOTE_LAUNCH_UNKEPT = 1 << 13,  /* the qdisc did not keep packets until their launch time */
+    TT_NOTE_UNSYNCHRONISED = 1 << 14, /* the kernel says so of its clock: PDUs carried tu */
 };
 
 #endif

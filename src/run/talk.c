@@ -14,6 +14,12 @@
 /* The first PDU is due so long after the start: its thread must have come up. */
 #define START_NS (1 * TT_NS_PER_MS)
 
+/* What is ahead of its launch, and what is behind until its report was read. */
+static size_t flight_capacity(const struct tt_talk *talk)
+{
+    return 1 + (size_t)(2 * talk->plan.lead_ns / talk->plan.interval_ns) + 4 * TT_LINK_BATCH;
+}
+
 int tt_talk_new(const struct tt_talk_setup *setup, struct tt_talk **ret_talk)
 {
     struct tt_talk *talk = tt_memory_new(1, sizeof *talk);
@@ -46,9 +52,12 @@ int tt_talk_new(const struct tt_talk_setup *setup, struct tt_talk **ret_talk)
         .channels = setup->config->channels,
     };
     talk->packets = tt_memory_new(TT_LINK_BATCH, talk->packet_bytes);
+    talk->flight.capacity = flight_capacity(talk);
+    talk->flight.pdus = tt_memory_new(talk->flight.capacity, sizeof *talk->flight.pdus);
     talk->log.capacity = setup->event_capacity;
     talk->log.events = tt_memory_new(setup->event_capacity + 1, sizeof *talk->log.events);
-    if (!talk->ring.bytes || !talk->packets || !talk->log.events || talk->device.wake_fd < 0) {
+    if (!talk->ring.bytes || !talk->packets || !talk->flight.pdus || !talk->log.events ||
+        talk->device.wake_fd < 0) {
         tt_talk_free(talk);
         return -ENOMEM;
     }
@@ -69,6 +78,7 @@ void tt_talk_free(struct tt_talk *talk)
     tt_wake_close(talk->device.wake_fd);
     free(talk->ring.bytes);
     free(talk->packets);
+    free(talk->flight.pdus);
     free(talk->log.events);
     free(talk);
 }
@@ -153,7 +163,8 @@ void tt_talk_stop(struct tt_talk *talk)
 
     tt_engine_thread_stop(&talk->thread);
     if (talk->reports_until_tai_ns > INT64_MIN) {
-        tt_talk_collect_errors(talk, &launch_tai_ns);
+        tt_talk_collect_errors(talk, tt_timebase_tai(&talk->timebase, tt_talk_mono(talk)),
+                               &launch_tai_ns);
         tt_talk_publish(talk);
     }
     tt_device_leave(&talk->device, TT_DEVICE_RUNNING, TT_DEVICE_STOPPED);

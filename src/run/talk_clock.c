@@ -22,7 +22,7 @@ int64_t tt_talk_position(const struct tt_talk *talk)
 }
 
 /* The kernel is asked once a second: that costs nothing, and is soon enough for what it tells. */
-static void look_at_clock(struct tt_talk *talk, int64_t mono_ns)
+static void look_around(struct tt_talk *talk, int64_t mono_ns)
 {
     bool uncertain;
 
@@ -33,6 +33,7 @@ static void look_at_clock(struct tt_talk *talk, int64_t mono_ns)
     talk->look_mono_ns = mono_ns + TT_NS_PER_S;
     tt_talker_set_uncertain(&talk->talker, uncertain);
     atomic_fetch_or(&talk->notes, uncertain ? TT_NOTE_UNSYNCHRONISED : 0);
+    atomic_fetch_or(&talk->notes, talk->link->ops->is_up(talk->link) ? 0 : TT_NOTE_LINK_DOWN);
 }
 
 int64_t tt_talk_mono(struct tt_talk *talk)
@@ -52,7 +53,7 @@ int64_t tt_talk_follow_tai(struct tt_talk *talk)
     talk->clock->ops->read(talk->clock, &reading);
     step_ns = tt_timebase_follow(&talk->timebase, &reading);
     now_tai_ns = tt_timebase_tai(&talk->timebase, reading.mono_after_ns);
-    look_at_clock(talk, reading.mono_after_ns);
+    look_around(talk, reading.mono_after_ns);
     if (step_ns != 0) {
         tt_talker_clock_step(&talk->talker, step_ns);
         tt_talk_read_tai_offset(talk);

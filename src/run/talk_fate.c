@@ -5,6 +5,9 @@
 
 #include "base/ns.h"
 
+/* A full error queue is read over some steps. */
+#define REPORT_ROUNDS_MAX 16
+
 void tt_talk_publish(struct tt_talk *talk)
 {
     tt_counters_begin(&talk->lock);
@@ -28,22 +31,88 @@ void tt_talk_log_lost(struct tt_talk *talk, enum tt_event_kind kind, int64_t fra
     }
 }
 
-unsigned tt_talk_collect_errors(struct tt_talk *talk, int64_t *launch_tai_ns)
+/* A PDU that was counted as sent was not. NULL: which one is not known. */
+static void take_back(struct tt_talk *talk, const struct tt_flight_pdu *pdu, int64_t now_tai_ns)
 {
-    struct tt_link_errors errors = {.last_launch_tai_ns = *launch_tai_ns};
+    struct tt_talk_counters *counters = &talk->live.counters;
+    uint64_t frames = pdu ? (uint64_t)pdu->frames : talk->config.frames_per_pdu;
 
-    talk->link->ops->collect_errors(talk->link, &errors);
-    talk->live.counters.launch_missed += errors.launch_missed;
-    talk->live.counters.launch_invalid += errors.launch_invalid;
-    /* They were counted as sent; the invalid ones were refused at once. */
-    talk->live.counters.pdus_refused += errors.launch_missed;
-    talk->live.counters.pdus_sent -= errors.launch_missed;
-    talk->live.counters.frames_sent -= errors.launch_missed * talk->config.frames_per_pdu;
-    if (errors.launch_missed + errors.launch_invalid > 0) {
+    counters->pdus_refused++;
+    counters->pdus_sent--;
+    counters->frames_sent -= frames;
+    counters->frames_padded -= talk->config.frames_per_pdu - frames;
+    if (pdu) {
+        tt_talk_log_lost(talk, TT_EVENT_REFUSED, pdu->frame, pdu->frames, now_tai_ns);
+    }
+}
+
+static void book_errors(struct tt_talk *talk, const struct tt_link_errors *errors,
+                        int64_t now_tai_ns)
+{
+    /* The invalid ones were refused at once. */
+    talk->live.counters.launch_missed += errors->launch_missed;
+    talk->live.counters.launch_invalid += errors->launch_invalid;
+    for (int i = 0; i < errors->located; i++) {
+        const struct tt_flight_pdu *pdu = tt_flight_lose(&talk->flight, errors->missed_tai_ns[i]);
+
+        if (pdu) { /* or it was missed already (tt_talk_find_unkept) */
+            take_back(talk, pdu, now_tai_ns);
+        }
+    }
+    for (uint64_t i = (uint64_t)errors->located; i < errors->launch_missed; i++) {
+        take_back(talk, NULL, now_tai_ns);
+    }
+    if (errors->launch_missed + errors->launch_invalid > 0) {
         atomic_fetch_or(&talk->notes, TT_NOTE_LAUNCH_LOST);
     }
-    *launch_tai_ns = errors.last_launch_tai_ns;
-    return (unsigned)errors.launch_missed;
+}
+
+unsigned tt_talk_collect_errors(struct tt_talk *talk, int64_t now_tai_ns, int64_t *launch_tai_ns)
+{
+    unsigned missed = 0;
+    int n = TT_LINK_BATCH;
+
+    for (int round = 0; round < REPORT_ROUNDS_MAX && n == TT_LINK_BATCH; round++) {
+        struct tt_link_errors errors = {.last_launch_tai_ns = *launch_tai_ns};
+
+        n = talk->link->ops->collect_errors(talk->link, &errors);
+        book_errors(talk, &errors, now_tai_ns);
+        missed += (unsigned)errors.launch_missed;
+        *launch_tai_ns = errors.last_launch_tai_ns;
+    }
+    return missed;
+}
+
+unsigned tt_talk_find_unkept(struct tt_talk *talk)
+{
+    int waiting = talk->link->ops->waiting(talk->link);
+    struct tt_clock_reading reading;
+    int64_t released_ns;
+    size_t ahead;
+    size_t batch = (size_t)talk->plan.batch;
+
+    if (waiting < 0) {
+        return 0;
+    }
+    /* After that, and by the clock that the kernel goes by: what it has let go of by now is not
+     * missed. */
+    talk->clock->ops->read(talk->clock, &reading);
+    released_ns =
+        reading.tai_ns + (reading.mono_after_ns - reading.mono_before_ns) + talk->plan.release_ns;
+    ahead = tt_flight_ahead(&talk->flight, released_ns);
+    if (ahead <= (size_t)waiting) {
+        return 0;
+    }
+    for (size_t i = (size_t)waiting; i < ahead; i++) {
+        take_back(talk, tt_flight_lose_first(&talk->flight, released_ns), reading.tai_ns);
+        talk->live.counters.launch_unkept++;
+    }
+    if (!talk->link->ops->is_up(talk->link)) {
+        atomic_fetch_or(&talk->notes, TT_NOTE_LINK_DOWN);
+        return 0;
+    }
+    atomic_fetch_or(&talk->notes, TT_NOTE_LAUNCH_UNKEPT);
+    return (unsigned)(ahead - (size_t)waiting < batch ? ahead - (size_t)waiting : batch);
 }
 
 unsigned tt_talk_book(struct tt_talk *talk, const struct tt_talk_batch *batch, int64_t done_tai_ns)
@@ -64,6 +133,9 @@ unsigned tt_talk_book(struct tt_talk *talk, const struct tt_talk_batch *batch, i
         counters->pdus_sent++;
         counters->frames_sent += (uint64_t)batch->frames[i];
         counters->frames_padded += talk->config.frames_per_pdu - (uint64_t)batch->frames[i];
+        if (talk->kernel_pace) {
+            tt_flight_add(&talk->flight, pdu->launch_tai_ns, pdu->frame, batch->frames[i]);
+        }
         tt_hist_record(&talk->lateness, departure_ns - pdu->due_tai_ns);
         if (departure_ns - pdu->due_tai_ns > talk->talker.interval_ns) {
             counters->pdus_late++;

@@ -11,6 +11,7 @@
 #include "audio/talker.h"
 #include "base/counters.h"
 #include "base/timebase.h"
+#include "run/flight.h"
 #include "run/launch.h"
 #include "run/ring.h"
 #include "run/talk.h"
@@ -36,6 +37,7 @@ struct tt_talk {
     bool kernel_pace; /* launch times are handed over */
     struct tt_launch_plan plan;
     struct tt_launch_trial trial;
+    struct tt_flight flight;
     int64_t reports_until_tai_ns; /* after that the kernel has nothing more to report */
     int64_t last_launch_tai_ns;
     int64_t look_mono_ns; /* when the clock's state is looked at next */
@@ -82,7 +84,12 @@ TT_RT void tt_talk_log_lost(struct tt_talk *talk, enum tt_event_kind kind, int64
 
 /* Takes the kernel's reports. Returns how many PDUs it dropped after it had taken them;
  * *launch_tai_ns becomes the launch time of the last one. */
-TT_RT unsigned tt_talk_collect_errors(struct tt_talk *talk, int64_t *launch_tai_ns);
+TT_RT unsigned tt_talk_collect_errors(struct tt_talk *talk, int64_t now_tai_ns,
+                                      int64_t *launch_tai_ns);
+/* Kernel pacing: finds PDUs that the kernel has no more though their time has not come; no report
+ * tells of these. Returns how many of them say that the qdisc keeps no launch times: what one step
+ * handed over, at most, as a qdisc that is replaced takes all of its packets along once. */
+TT_RT unsigned tt_talk_find_unkept(struct tt_talk *talk);
 /* Books what became of the batch; returns how many were refused. */
 TT_RT unsigned tt_talk_book(struct tt_talk *talk, const struct tt_talk_batch *batch,
                             int64_t done_tai_ns);

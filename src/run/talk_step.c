@@ -187,8 +187,9 @@ int64_t tt_talk_step(struct tt_talk *talk)
         return tt_timebase_mono(&talk->timebase, now_tai_ns) + IDLE_NS;
     }
     if (now_tai_ns < talk->reports_until_tai_ns) {
-        refused = tt_talk_collect_errors(talk, &launch_tai_ns);
+        refused = tt_talk_collect_errors(talk, now_tai_ns, &launch_tai_ns);
     }
+    refused += talk->kernel_pace ? tt_talk_find_unkept(talk) : 0;
     gather(talk, now_tai_ns, &batch);
     link_up = hand_over(talk, &batch);
     now_tai_ns = tt_timebase_tai(&talk->timebase, tt_talk_mono(talk));
