@@ -5,6 +5,9 @@
 
 #include "base/ns.h"
 
+/* What is sent without a carrier is located to so much. */
+#define LINK_LOOK_NS (10 * TT_NS_PER_MS)
+
 void tt_talk_read_tai_offset(struct tt_talk *talk)
 {
     int offset_s = talk->clock->ops->tai_offset_s(talk->clock);
@@ -22,18 +25,21 @@ int64_t tt_talk_position(const struct tt_talk *talk)
 }
 
 /* The kernel is asked once a second: that costs nothing, and is soon enough for what it tells. */
-static void look_around(struct tt_talk *talk, int64_t mono_ns)
+static void look_at_clock(struct tt_talk *talk, int64_t mono_ns)
 {
-    bool uncertain;
+    bool uncertain = talk->config.tu == TT_TU_AUTO && talk->clock->ops->unsynchronised(talk->clock);
 
-    if (mono_ns < talk->look_mono_ns) {
-        return;
-    }
-    uncertain = talk->config.tu == TT_TU_AUTO && talk->clock->ops->unsynchronised(talk->clock);
-    talk->look_mono_ns = mono_ns + TT_NS_PER_S;
+    talk->clock_look_mono_ns = mono_ns + TT_NS_PER_S;
     tt_talker_set_uncertain(&talk->talker, uncertain);
     atomic_fetch_or(&talk->notes, uncertain ? TT_NOTE_UNSYNCHRONISED : 0);
-    atomic_fetch_or(&talk->notes, talk->link->ops->is_up(talk->link) ? 0 : TT_NOTE_LINK_DOWN);
+}
+
+/* Without a carrier the kernel takes packets, drops them and says that they were sent. */
+static void look_at_link(struct tt_talk *talk, int64_t mono_ns)
+{
+    talk->link_look_mono_ns = mono_ns + LINK_LOOK_NS;
+    talk->link_up = talk->link->ops->is_up(talk->link);
+    atomic_fetch_or(&talk->notes, talk->link_up ? 0 : TT_NOTE_LINK_DOWN);
 }
 
 int64_t tt_talk_mono(struct tt_talk *talk)
@@ -53,7 +59,12 @@ int64_t tt_talk_follow_tai(struct tt_talk *talk)
     talk->clock->ops->read(talk->clock, &reading);
     step_ns = tt_timebase_follow(&talk->timebase, &reading);
     now_tai_ns = tt_timebase_tai(&talk->timebase, reading.mono_after_ns);
-    look_around(talk, reading.mono_after_ns);
+    if (reading.mono_after_ns >= talk->clock_look_mono_ns) {
+        look_at_clock(talk, reading.mono_after_ns);
+    }
+    if (reading.mono_after_ns >= talk->link_look_mono_ns) {
+        look_at_link(talk, reading.mono_after_ns);
+    }
     if (step_ns != 0) {
         tt_talker_clock_step(&talk->talker, step_ns);
         tt_talk_read_tai_offset(talk);

@@ -124,7 +124,7 @@ unsigned tt_talk_book(struct tt_talk *talk, const struct tt_talk_batch *batch, i
         const struct tt_talker_pdu *pdu = &batch->pdus[i];
         int64_t departure_ns = talk->kernel_pace ? pdu->launch_tai_ns : done_tai_ns;
 
-        if (batch->refused[i]) {
+        if (batch->refused[i] || !talk->link_up) {
             refused++;
             counters->pdus_refused++;
             tt_talk_log_lost(talk, TT_EVENT_REFUSED, pdu->frame, batch->frames[i], done_tai_ns);
@@ -151,6 +151,10 @@ void tt_talk_judge_kernel(struct tt_talk *talk, unsigned handed, unsigned refuse
         return;
     }
     tt_launch_trial_start(&talk->trial, launch_tai_ns);
+    if (!talk->link->ops->is_up(talk->link)) {
+        atomic_fetch_or(&talk->notes, TT_NOTE_LINK_DOWN);
+        return;
+    }
     if (talk->link->ops->bypass(talk->link) == 0) {
         atomic_fetch_or(&talk->notes, TT_NOTE_LAUNCH_REFUSED);
         talk->kernel_pace = false;

@@ -40,8 +40,10 @@ struct tt_talk {
     struct tt_flight flight;
     int64_t reports_until_tai_ns; /* after that the kernel has nothing more to report */
     int64_t last_launch_tai_ns;
-    int64_t look_mono_ns; /* when the clock's state is looked at next */
-    bool silent;          /* silence stands in for the program */
+    int64_t clock_look_mono_ns; /* when the clock's state is looked at next, … */
+    int64_t link_look_mono_ns;  /* … and the link's */
+    bool link_up;
+    bool silent; /* silence stands in for the program */
     atomic_uint notes;
 
     size_t packet_bytes;
@@ -93,8 +95,8 @@ TT_RT unsigned tt_talk_find_unkept(struct tt_talk *talk);
 /* Books what became of the batch; returns how many were refused. */
 TT_RT unsigned tt_talk_book(struct tt_talk *talk, const struct tt_talk_batch *batch,
                             int64_t done_tai_ns);
-/* Where the qdiscs refuse most of what they get, packets go past them from here on, and software
- * keeps their time. */
+/* Where the qdiscs of a link that is up refuse most of what they get, packets go past them from
+ * here on, and software keeps their time. */
 TT_RT void tt_talk_judge_kernel(struct tt_talk *talk, unsigned handed, unsigned refused,
                                 int64_t launch_tai_ns);
 

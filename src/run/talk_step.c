@@ -191,7 +191,7 @@ int64_t tt_talk_step(struct tt_talk *talk)
     }
     refused += talk->kernel_pace ? tt_talk_find_unkept(talk) : 0;
     gather(talk, now_tai_ns, &batch);
-    link_up = hand_over(talk, &batch);
+    link_up = hand_over(talk, &batch) && talk->link_up;
     now_tai_ns = tt_timebase_tai(&talk->timebase, tt_talk_mono(talk));
     refused += tt_talk_book(talk, &batch, now_tai_ns);
     if (link_up) { /* down says nothing of launch times */
