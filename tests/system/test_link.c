@@ -489,6 +489,38 @@ static void test_drops(void **state)
     tt_link_close(b);
 }
 
+/* Packets that a qdisc holds are counted, and are missed when they vanish with it. */
+static void test_waiting(void **state)
+{
+    struct tt_link_packet_setup setup = {
+        .ifname = "va", .priority = 3, .send = true, .launch_times = true};
+    struct tt_link_packet_found found;
+    struct tt_link *a = open_or_fail(&setup, &found);
+    static uint8_t frame[FULL_FRAME];
+
+    (void)state;
+    assert_int_equal(a->ops->waiting(a), -1); /* what one packet is charged is not known yet */
+    if (netns_run("tc qdisc add dev va root tbf rate 8kbit burst 1600 limit 100000") != 0) {
+        print_message("the kernel has no qdisc that holds packets back (tbf)\n");
+        tt_link_close(a);
+        skip();
+    }
+    for (int i = 0; i < 6; i++) {
+        struct tt_link_packet packet = {.data = frame,
+                                        .bytes = build(frame, FULL_FRAME, -1, 1),
+                                        .time_tai_ns = tai_now() + 1000000};
+
+        assert_int_equal(a->ops->send(a, &packet, 1), 1);
+    }
+    assert_int_equal(a->ops->waiting(a), 5); /* the first is within the burst */
+    assert_int_equal(netns_run("tc qdisc del dev va root"), 0);
+    for (int ms = 0; ms < PATIENCE_MS && a->ops->waiting(a) > 0; ms++) {
+        pause_ms(1);
+    }
+    assert_int_equal(a->ops->waiting(a), 0);
+    tt_link_close(a);
+}
+
 static void test_launch_times(void **state)
 {
     struct tt_link_packet_setup setup = {
@@ -523,7 +555,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_batch),          cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_first_after_up), cmocka_unit_test(test_priority),
         cmocka_unit_test(test_membership),     cmocka_unit_test(test_drops),
-        cmocka_unit_test(test_launch_times),
+        cmocka_unit_test(test_launch_times),   cmocka_unit_test(test_waiting),
     };
 
     if (!netns_enter(argc > 1 && strcmp(argv[1], "rootless") == 0)) {
