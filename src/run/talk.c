@@ -20,17 +20,33 @@ static size_t flight_capacity(const struct tt_talk *talk)
     return 1 + (size_t)(2 * talk->plan.lead_ns / talk->plan.interval_ns) + 4 * TT_LINK_BATCH;
 }
 
+static int join_engine(struct tt_talk *talk, const struct tt_talk_setup *setup)
+{
+    int error = 0;
+
+    talk->owns_engine = !setup->engine;
+    talk->engine = setup->engine;
+    if (!setup->engine) {
+        error = tt_engine_new(setup->clock, &talk->engine);
+    }
+    if (error < 0) {
+        return error;
+    }
+    talk->timebase = tt_engine_timebase(talk->engine);
+    return tt_engine_add_talk(talk->engine, talk, talk->packet_bytes);
+}
+
 int tt_talk_new(const struct tt_talk_setup *setup, struct tt_talk **ret_talk)
 {
     struct tt_talk *talk = tt_memory_new(1, sizeof *talk);
     int64_t wire_ns = 0;
+    int error;
 
     if (!talk) {
         return -ENOMEM;
     }
     talk->config = *setup->config;
     talk->link = setup->link;
-    talk->clock = setup->clock;
     talk->kernel_pace = setup->link->keeps_launch_times;
     talk->reports_until_tai_ns = talk->kernel_pace ? INT64_MAX : INT64_MIN;
     talk->device.buffer_frames = setup->buffer_frames;
@@ -51,15 +67,18 @@ int tt_talk_new(const struct tt_talk_setup *setup, struct tt_talk **ret_talk)
         .frame_bytes = talk->talker.frame_bytes,
         .channels = setup->config->channels,
     };
-    talk->packets = tt_memory_new(TT_LINK_BATCH, talk->packet_bytes);
     talk->flight.capacity = flight_capacity(talk);
     talk->flight.pdus = tt_memory_new(talk->flight.capacity, sizeof *talk->flight.pdus);
     talk->log.capacity = setup->event_capacity;
     talk->log.events = tt_memory_new(setup->event_capacity + 1, sizeof *talk->log.events);
-    if (!talk->ring.bytes || !talk->packets || !talk->flight.pdus || !talk->log.events ||
-        talk->device.wake_fd < 0) {
+    if (!talk->ring.bytes || !talk->flight.pdus || !talk->log.events || talk->device.wake_fd < 0) {
         tt_talk_free(talk);
         return -ENOMEM;
+    }
+    error = join_engine(talk, setup);
+    if (error < 0) {
+        tt_talk_free(talk);
+        return error;
     }
     if (!talk->kernel_pace) {
         talk->notes |= TT_NOTE_SOFTWARE_PACE;
@@ -74,10 +93,15 @@ void tt_talk_free(struct tt_talk *talk)
     if (!talk) {
         return;
     }
-    tt_talk_stop(talk);
+    if (talk->engine) {
+        tt_engine_stop(talk->engine);
+        tt_engine_remove_talk(talk->engine, talk);
+    }
+    if (talk->owns_engine) {
+        tt_engine_free(talk->engine);
+    }
     tt_wake_close(talk->device.wake_fd);
     free(talk->ring.bytes);
-    free(talk->packets);
     free(talk->flight.pdus);
     free(talk->log.events);
     free(talk);
@@ -96,25 +120,6 @@ void tt_talk_write(struct tt_talk *talk, int64_t frame, enum tt_pcm_format forma
                           memory_order_release);
 }
 
-static void set_presentation(struct tt_talk *talk)
-{
-    talk->live.start_frame = talk->talker.start_frame;
-    talk->live.start_mono_ns =
-        tt_timebase_mono(&talk->timebase, talk->talker.start_tai_ns + talk->config.mtt_ns);
-}
-
-static int64_t step_of_engine(void *engine)
-{
-    return tt_talk_step(engine);
-}
-
-static bool engine_is_behind(void *engine)
-{
-    const struct tt_talk *talk = engine;
-
-    return !talk->kernel_pace && tt_talker_is_behind(&talk->talker);
-}
-
 void tt_talk_prepare(struct tt_talk *talk)
 {
     tt_talk_stop(talk);
@@ -122,53 +127,56 @@ void tt_talk_prepare(struct tt_talk *talk)
     atomic_store(&talk->device.state, TT_DEVICE_STOPPED);
 }
 
-int tt_talk_start(struct tt_talk *talk, bool thread)
+int64_t tt_talk_start_lead(const struct tt_talk *talk)
+{
+    return START_NS + (talk->kernel_pace ? talk->plan.release_ns : 0);
+}
+
+void tt_talk_begin(struct tt_talk *talk, int64_t media_tai_ns, int64_t now_tai_ns)
 {
     int64_t frame = atomic_load(&talk->device.engine_frame);
-    int64_t lead_ns = START_NS + (talk->kernel_pace ? talk->plan.release_ns : 0);
-    int64_t now_tai_ns;
-    int error = 0;
 
-    tt_talk_stop(talk);
-    talk->timebase.valid = false; /* a step while it was stopped is none */
-    now_tai_ns = tt_talk_follow_tai(talk);
-    tt_talker_start(&talk->talker, frame, now_tai_ns + lead_ns);
+    tt_talker_start(&talk->talker, frame, media_tai_ns);
+    tt_launch_trial_start(&talk->trial, now_tai_ns);
+    talk->next_tai_ns = now_tai_ns;
     talk->live.shift_frames = 0;
     talk->silent = false;
-    tt_launch_trial_start(&talk->trial, now_tai_ns);
-    set_presentation(talk);
+    talk->live.start_frame = frame;
+    talk->live.start_mono_ns =
+        tt_timebase_mono(talk->timebase, talk->talker.start_tai_ns + talk->config.mtt_ns);
     tt_talk_publish(talk);
     tt_talk_log_event(talk, TT_EVENT_START, frame, 0, now_tai_ns);
     atomic_store(&talk->device.state, TT_DEVICE_RUNNING);
-    if (thread) {
-        error = tt_engine_thread_start(&talk->thread, talk->clock, step_of_engine, engine_is_behind,
-                                       talk);
-        if (error < 0) {
-            atomic_store(&talk->device.state, TT_DEVICE_STOPPED);
-        } else if (!talk->thread.thread.realtime) {
-            atomic_fetch_or(&talk->notes, TT_NOTE_NO_REALTIME);
-        }
+}
+
+void tt_talk_end(struct tt_talk *talk)
+{
+    if (talk->reports_until_tai_ns > INT64_MIN) {
+        tt_talk_collect_errors(talk, tt_engine_tai(talk->engine));
+        tt_talk_publish(talk);
     }
-    return error;
+    tt_device_leave(&talk->device, TT_DEVICE_RUNNING, TT_DEVICE_STOPPED);
+    tt_device_leave(&talk->device, TT_DEVICE_DRAINING, TT_DEVICE_STOPPED);
+}
+
+int tt_talk_start(struct tt_talk *talk, bool thread)
+{
+    return tt_engine_start(talk->engine, thread);
+}
+
+int64_t tt_talk_step(struct tt_talk *talk)
+{
+    return tt_engine_step(talk->engine);
+}
+
+void tt_talk_stop(struct tt_talk *talk)
+{
+    tt_engine_stop(talk->engine);
 }
 
 void tt_talk_drain(struct tt_talk *talk)
 {
     tt_device_leave(&talk->device, TT_DEVICE_RUNNING, TT_DEVICE_DRAINING);
-}
-
-void tt_talk_stop(struct tt_talk *talk)
-{
-    int64_t launch_tai_ns = 0;
-
-    tt_engine_thread_stop(&talk->thread);
-    if (talk->reports_until_tai_ns > INT64_MIN) {
-        tt_talk_collect_errors(talk, tt_timebase_tai(&talk->timebase, tt_talk_mono(talk)),
-                               &launch_tai_ns);
-        tt_talk_publish(talk);
-    }
-    tt_device_leave(&talk->device, TT_DEVICE_RUNNING, TT_DEVICE_STOPPED);
-    tt_device_leave(&talk->device, TT_DEVICE_DRAINING, TT_DEVICE_STOPPED);
 }
 
 int64_t tt_talk_delay(struct tt_talk *talk)
@@ -182,8 +190,9 @@ int64_t tt_talk_delay(struct tt_talk *talk)
     if (state != TT_DEVICE_RUNNING && state != TT_DEVICE_DRAINING) {
         return program_frame - atomic_load(&talk->device.engine_frame);
     }
-    presented = copy.start_frame - copy.shift_frames +
-                tt_ns_to_frames(tt_talk_mono(talk) - copy.start_mono_ns, talk->config.rate_hz);
+    presented =
+        copy.start_frame - copy.shift_frames +
+        tt_ns_to_frames(tt_engine_mono(talk->engine) - copy.start_mono_ns, talk->config.rate_hz);
     return program_frame > presented ? program_frame - presented : 0;
 }
 

@@ -7,6 +7,8 @@
 
 /* A full error queue is read over some steps. */
 #define REPORT_ROUNDS_MAX 16
+/* What is sent without a carrier is located to so much. */
+#define LINK_LOOK_NS (10 * TT_NS_PER_MS)
 
 void tt_talk_publish(struct tt_talk *talk)
 {
@@ -29,6 +31,19 @@ void tt_talk_log_lost(struct tt_talk *talk, enum tt_event_kind kind, int64_t fra
     if (frames > 0) {
         tt_talk_log_event(talk, kind, frame, frames, now_tai_ns);
     }
+}
+
+/* Without a carrier the kernel takes packets, drops them and says that they were sent. */
+void tt_talk_look_at_link(struct tt_talk *talk, int64_t now_tai_ns)
+{
+    struct tt_link *link = talk->link;
+    int64_t now_mono_ns = tt_timebase_mono(talk->timebase, now_tai_ns);
+
+    if (now_mono_ns >= link->ask_mono_ns) {
+        link->ask_mono_ns = now_mono_ns + LINK_LOOK_NS;
+        link->was_up = link->ops->is_up(link);
+    }
+    talk->found.link_down = !link->was_up;
 }
 
 /* A PDU that was counted as sent was not. NULL: which one is not known. */
@@ -67,87 +82,88 @@ static void book_errors(struct tt_talk *talk, const struct tt_link_errors *error
     }
 }
 
-unsigned tt_talk_collect_errors(struct tt_talk *talk, int64_t now_tai_ns, int64_t *launch_tai_ns)
+void tt_talk_collect_errors(struct tt_talk *talk, int64_t now_tai_ns)
 {
-    unsigned missed = 0;
     int n = TT_LINK_BATCH;
 
     for (int round = 0; round < REPORT_ROUNDS_MAX && n == TT_LINK_BATCH; round++) {
-        struct tt_link_errors errors = {.last_launch_tai_ns = *launch_tai_ns};
+        struct tt_link_errors errors = {.last_launch_tai_ns = talk->found.refused_tai_ns};
 
         n = talk->link->ops->collect_errors(talk->link, &errors);
         book_errors(talk, &errors, now_tai_ns);
-        missed += (unsigned)errors.launch_missed;
-        *launch_tai_ns = errors.last_launch_tai_ns;
+        talk->found.refused += (unsigned)errors.launch_missed;
+        talk->found.refused_tai_ns = errors.last_launch_tai_ns;
     }
-    return missed;
 }
 
-unsigned tt_talk_find_unkept(struct tt_talk *talk)
+/* By the clock that the kernel goes by. */
+static int64_t released_by_now(const struct tt_talk *talk)
+{
+    struct tt_clock_reading reading;
+
+    tt_engine_read(talk->engine, &reading);
+    return reading.tai_ns + (reading.mono_after_ns - reading.mono_before_ns) +
+           talk->plan.release_ns;
+}
+
+void tt_talk_find_unkept(struct tt_talk *talk)
 {
     int waiting = talk->link->ops->waiting(talk->link);
-    struct tt_clock_reading reading;
-    int64_t released_ns;
-    size_t ahead;
-    size_t batch = (size_t)talk->plan.batch;
+    int64_t released_ns =
+        released_by_now(talk); /* after that: what leaves in between is not missed */
+    size_t ahead = tt_flight_ahead(&talk->flight, released_ns);
+    unsigned unkept =
+        waiting >= 0 && ahead > (size_t)waiting ? (unsigned)ahead - (unsigned)waiting : 0;
 
-    if (waiting < 0) {
-        return 0;
+    if (unkept == 0) {
+        return;
     }
-    /* After that, and by the clock that the kernel goes by: what it has let go of by now is not
-     * missed. */
-    talk->clock->ops->read(talk->clock, &reading);
-    released_ns =
-        reading.tai_ns + (reading.mono_after_ns - reading.mono_before_ns) + talk->plan.release_ns;
-    ahead = tt_flight_ahead(&talk->flight, released_ns);
-    if (ahead <= (size_t)waiting) {
-        return 0;
+    for (unsigned i = 0; i < unkept; i++) {
+        take_back(talk, tt_flight_lose_first(&talk->flight, released_ns), released_ns);
     }
-    for (size_t i = (size_t)waiting; i < ahead; i++) {
-        take_back(talk, tt_flight_lose_first(&talk->flight, released_ns), reading.tai_ns);
-        talk->live.counters.launch_unkept++;
-    }
+    talk->live.counters.launch_unkept += unkept;
     if (!talk->link->ops->is_up(talk->link)) {
         atomic_fetch_or(&talk->notes, TT_NOTE_LINK_DOWN);
-        return 0;
+        return;
     }
     atomic_fetch_or(&talk->notes, TT_NOTE_LAUNCH_UNKEPT);
-    return (unsigned)(ahead - (size_t)waiting < batch ? ahead - (size_t)waiting : batch);
+    /* A qdisc that is replaced takes all of its packets along, once. That the new one keeps none
+     * either is said by what one step has handed over. */
+    talk->found.refused +=
+        unkept < (unsigned)talk->plan.batch ? unkept : (unsigned)talk->plan.batch;
 }
 
-unsigned tt_talk_book(struct tt_talk *talk, const struct tt_talk_batch *batch, int64_t done_tai_ns)
+void tt_talk_book(const struct tt_talk_batch *batch, int i, int64_t done_tai_ns)
 {
+    struct tt_talk *talk = batch->talks[i];
     struct tt_talk_counters *counters = &talk->live.counters;
-    unsigned refused = 0;
+    const struct tt_talker_pdu *pdu = &batch->pdus[i];
+    int64_t departure_ns = talk->kernel_pace ? pdu->launch_tai_ns : done_tai_ns;
 
-    for (int i = 0; i < batch->n; i++) {
-        const struct tt_talker_pdu *pdu = &batch->pdus[i];
-        int64_t departure_ns = talk->kernel_pace ? pdu->launch_tai_ns : done_tai_ns;
-
-        if (batch->refused[i] || !talk->link_up) {
-            refused++;
-            counters->pdus_refused++;
-            tt_talk_log_lost(talk, TT_EVENT_REFUSED, pdu->frame, batch->frames[i], done_tai_ns);
-            continue;
-        }
-        counters->pdus_sent++;
-        counters->frames_sent += (uint64_t)batch->frames[i];
-        counters->frames_padded += talk->config.frames_per_pdu - (uint64_t)batch->frames[i];
-        if (talk->kernel_pace) {
-            tt_flight_add(&talk->flight, pdu->launch_tai_ns, pdu->frame, batch->frames[i]);
-        }
-        tt_hist_record(&talk->lateness, departure_ns - pdu->due_tai_ns);
-        if (departure_ns - pdu->due_tai_ns > talk->talker.interval_ns) {
-            counters->pdus_late++;
-        }
+    if (batch->refused[i] || talk->found.link_down) {
+        talk->found.refused++;
+        counters->pdus_refused++;
+        tt_talk_log_lost(talk, TT_EVENT_REFUSED, pdu->frame, batch->frames[i], done_tai_ns);
+        return;
     }
-    return refused;
+    counters->pdus_sent++;
+    counters->frames_sent += (uint64_t)batch->frames[i];
+    counters->frames_padded += talk->config.frames_per_pdu - (uint64_t)batch->frames[i];
+    if (talk->kernel_pace) {
+        tt_flight_add(&talk->flight, pdu->launch_tai_ns, pdu->frame, batch->frames[i]);
+    }
+    tt_hist_record(&talk->lateness, departure_ns - pdu->due_tai_ns);
+    if (departure_ns - pdu->due_tai_ns > talk->talker.interval_ns) {
+        counters->pdus_late++;
+    }
 }
 
-void tt_talk_judge_kernel(struct tt_talk *talk, unsigned handed, unsigned refused,
-                          int64_t launch_tai_ns)
+void tt_talk_judge_kernel(struct tt_talk *talk)
 {
-    if (!tt_launch_trial_add(&talk->trial, handed, refused, launch_tai_ns)) {
+    int64_t launch_tai_ns = talk->found.refused_tai_ns;
+
+    if (!tt_launch_trial_add(&talk->trial, talk->found.handed, talk->found.refused,
+                             launch_tai_ns)) {
         return;
     }
     tt_launch_trial_start(&talk->trial, launch_tai_ns);

@@ -1,5 +1,5 @@
 /*
- * See talk.h and talk_inside.h: the loop body of the talker engine.
+ * See talk_inside.h: what a step does for one talker.
  */
 #include "run/talk_inside.h"
 
@@ -8,8 +8,6 @@
 
 #include "base/ns.h"
 #include "run/send.h"
-
-#define IDLE_NS (10 * TT_NS_PER_MS)
 
 /* What the next PDU gets of the program's frames, the rest is silence; and how far that takes the
  * device. */
@@ -101,7 +99,7 @@ static void take(struct tt_talk *talk, int64_t frames, int64_t now_tai_ns, int64
                  struct tt_talk_batch *batch)
 {
     struct tt_talker_pdu *pdu = &batch->pdus[batch->n];
-    uint8_t *data = talk->packets + (size_t)batch->n * talk->packet_bytes;
+    uint8_t *data = batch->data + (size_t)batch->n * batch->packet_bytes;
     int64_t position = tt_talk_position(talk);
     enum tt_talker_verdict verdict = tt_talker_next(&talk->talker, earliest_ns, pdu);
 
@@ -112,49 +110,69 @@ static void take(struct tt_talk *talk, int64_t frames, int64_t now_tai_ns, int64
         return;
     }
     fill_packet(talk, pdu, frames, data);
+    batch->talks[batch->n] = talk;
     batch->frames[batch->n] = frames;
     batch->packets[batch->n++] = (struct tt_link_packet){
         .data = data, .bytes = talk->packet_bytes, .time_tai_ns = pdu->launch_tai_ns};
     talk->last_launch_tai_ns = pdu->launch_tai_ns;
+    talk->found.handed++;
 }
 
-static void gather(struct tt_talk *talk, int64_t now_tai_ns, struct tt_talk_batch *batch)
+bool tt_talk_runs(const struct tt_talk *talk)
+{
+    int state = atomic_load(&talk->device.state);
+
+    return state == TT_DEVICE_RUNNING || state == TT_DEVICE_DRAINING;
+}
+
+int64_t tt_talk_flush(struct tt_engine *engine, struct tt_talk_batch *batch)
+{
+    int error = tt_send_batch(batch->link, batch->packets, batch->n, batch->refused);
+    bool link_gone = error == -ENODEV || error == -ENXIO;
+    int64_t done_tai_ns = tt_engine_tai(engine);
+
+    for (int i = 0; i < batch->n; i++) {
+        batch->talks[i]->found.link_down |= error == -ENETDOWN;
+        batch->talks[i]->found.link_gone |= link_gone;
+        tt_talk_book(batch, i, done_tai_ns);
+    }
+    batch->calls += batch->n > 0;
+    batch->n = 0;
+    return done_tai_ns;
+}
+
+void tt_talk_gather(struct tt_talk *talk, int64_t now_tai_ns, struct tt_talk_batch *batch)
 {
     int64_t until_ns = now_tai_ns + (talk->kernel_pace ? talk->plan.lead_ns : 0);
     int64_t earliest_ns = now_tai_ns + (talk->kernel_pace ? tt_launch_margin(&talk->plan) : 0);
     int most = talk->kernel_pace ? talk->plan.batch : TT_LINK_BATCH;
 
-    batch->n = 0;
-    batch->starved = false;
+    talk->found = (struct tt_talk_found){.refused_tai_ns = talk->last_launch_tai_ns};
+    if (now_tai_ns < talk->reports_until_tai_ns) {
+        tt_talk_collect_errors(talk, now_tai_ns);
+    }
+    if (talk->kernel_pace) {
+        tt_talk_find_unkept(talk);
+    }
+    tt_talk_look_at_link(talk, now_tai_ns);
+    if (batch->n > 0 && batch->link != talk->link) {
+        tt_talk_flush(talk->engine, batch);
+    }
+    batch->link = talk->link;
     for (int taken = 0; taken < most && tt_talker_next_launch(&talk->talker) <= until_ns; taken++) {
         struct portion portion;
 
         if (!supply(talk, now_tai_ns, earliest_ns, &portion)) {
-            batch->starved = true;
+            talk->found.starved = true;
             return;
+        }
+        if (batch->n == TT_LINK_BATCH) {
+            tt_talk_flush(talk->engine, batch);
         }
         take(talk, portion.frames, now_tai_ns, earliest_ns, batch);
         talk->live.shift_frames += talk->config.frames_per_pdu - portion.advance;
         atomic_fetch_add_explicit(&talk->device.engine_frame, portion.advance,
                                   memory_order_release);
-    }
-}
-
-/* False: the link is down, or gone. */
-static bool hand_over(struct tt_talk *talk, struct tt_talk_batch *batch)
-{
-    switch (tt_send_batch(talk->link, batch->packets, batch->n, batch->refused)) {
-    case -ENETDOWN:
-        atomic_fetch_or(&talk->notes, TT_NOTE_LINK_DOWN);
-        return false;
-    case -ENODEV:
-    case -ENXIO:
-        atomic_fetch_or(&talk->notes, TT_NOTE_LINK_GONE);
-        tt_device_leave(&talk->device, TT_DEVICE_RUNNING, TT_DEVICE_GONE);
-        tt_device_leave(&talk->device, TT_DEVICE_DRAINING, TT_DEVICE_GONE);
-        return false;
-    default:
-        return true;
     }
 }
 
@@ -165,39 +183,32 @@ static int64_t room(const struct tt_talk *talk)
            (atomic_load(&talk->device.program_frame) - atomic_load(&talk->device.engine_frame));
 }
 
-/* When there is something to do again, in TAI. */
-static int64_t next_step(const struct tt_talk *talk, int64_t now_tai_ns, bool starved)
+void tt_talk_conclude(struct tt_talk *talk, int64_t now_tai_ns)
 {
     int64_t launch_ns = tt_talker_next_launch(&talk->talker);
 
-    return talk->kernel_pace ? tt_launch_next_step(&talk->plan, launch_ns, now_tai_ns, starved)
-                             : launch_ns;
-}
-
-int64_t tt_talk_step(struct tt_talk *talk)
-{
-    struct tt_talk_batch batch;
-    int64_t now_tai_ns = tt_talk_follow_tai(talk);
-    int64_t launch_tai_ns = talk->last_launch_tai_ns;
-    int state = atomic_load(&talk->device.state);
-    unsigned refused = 0;
-    bool link_up;
-
-    if (state != TT_DEVICE_RUNNING && state != TT_DEVICE_DRAINING) {
-        return tt_timebase_mono(&talk->timebase, now_tai_ns) + IDLE_NS;
-    }
-    if (now_tai_ns < talk->reports_until_tai_ns) {
-        refused = tt_talk_collect_errors(talk, now_tai_ns, &launch_tai_ns);
-    }
-    refused += talk->kernel_pace ? tt_talk_find_unkept(talk) : 0;
-    gather(talk, now_tai_ns, &batch);
-    link_up = hand_over(talk, &batch) && talk->link_up;
-    now_tai_ns = tt_timebase_tai(&talk->timebase, tt_talk_mono(talk));
-    refused += tt_talk_book(talk, &batch, now_tai_ns);
-    if (link_up) { /* down says nothing of launch times */
-        tt_talk_judge_kernel(talk, (unsigned)batch.n, refused, launch_tai_ns);
+    if (talk->found.link_gone) {
+        atomic_fetch_or(&talk->notes, TT_NOTE_LINK_GONE);
+        tt_device_leave(&talk->device, TT_DEVICE_RUNNING, TT_DEVICE_GONE);
+        tt_device_leave(&talk->device, TT_DEVICE_DRAINING, TT_DEVICE_GONE);
+    } else if (talk->found.link_down) {
+        atomic_fetch_or(&talk->notes, TT_NOTE_LINK_DOWN);
+    } else { /* a link that is down says nothing of launch times */
+        tt_talk_judge_kernel(talk);
     }
     tt_talk_publish(talk);
     tt_device_wake(&talk->device, room(talk));
-    return tt_timebase_mono(&talk->timebase, next_step(talk, now_tai_ns, batch.starved));
+    talk->next_tai_ns = talk->kernel_pace ? tt_launch_next_step(&talk->plan, launch_ns, now_tai_ns,
+                                                                talk->found.starved)
+                                          : launch_ns;
+}
+
+bool tt_talk_is_paced(const struct tt_talk *talk)
+{
+    return !talk->kernel_pace && tt_talk_runs(talk);
+}
+
+bool tt_talk_is_behind(const struct tt_talk *talk)
+{
+    return tt_talk_is_paced(talk) && tt_talker_is_behind(&talk->talker);
 }
