@@ -57,9 +57,7 @@ void tt_talker_init(struct tt_talker *talker, const struct tt_stream_config *con
 
 void tt_talker_start(struct tt_talker *talker, int64_t frame, int64_t media_tai_ns)
 {
-    if (talker->started) {
-        talker->mr = !talker->mr;
-    }
+    talker->mr = talker->started && !talker->mr_sent;
     talker->started = true;
     talker->start_frame = frame;
     talker->next_frame = frame;
@@ -110,6 +108,7 @@ enum tt_talker_verdict tt_talker_next(struct tt_talker *talker, int64_t earliest
         talker->launches_tai_ns[i - 1] = talker->launches_tai_ns[i];
     }
     talker->launches_tai_ns[TT_TALKER_BURST - 1] = launch_ns;
+    talker->mr_sent = talker->mr;
     return TT_TALKER_SEND;
 }
 
@@ -142,7 +141,7 @@ void tt_talker_clock_step(struct tt_talker *talker, int64_t step_ns)
             talker->launches_tai_ns[i] += step_ns;
         }
     }
-    talker->mr = !talker->mr;
+    talker->mr = !talker->mr_sent;
 }
 
 void tt_talker_set_uncertain(struct tt_talker *talker, bool uncertain)

@@ -40,6 +40,8 @@ struct tt_talker {
     uint8_t sequence;
     bool started;
     bool mr;
+    bool
+        mr_sent; /* of the last PDU: a second restart before the next one must not undo the first */
     bool tu;
 };
 
@@ -63,7 +65,7 @@ void tt_talker_init(struct tt_talker *talker, const struct tt_stream_config *con
                     const uint8_t src[6], int64_t wire_ns);
 
 /* (Re)starts the media clock: the frame at device position `frame` has media time media_tai_ns.
- * Every start but the first toggles mr. */
+ * Every start but the first toggles mr, against the last PDU that was sent. */
 void tt_talker_start(struct tt_talker *talker, int64_t frame, int64_t media_tai_ns);
 
 /* The earliest time at which the next PDU may leave: its due time, or later where the burst limit
