@@ -10,6 +10,7 @@
 #include "audio/media_clock.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/ns.h"
 
@@ -20,6 +21,7 @@
 #define STEP_MAX     0.5              /* omega T; sparse observations: the loop must stay stable */
 #define ANCHORED_S   1.0
 #define CLIP_SPREADS 3.0
+#define ASTRAY_MAX   64
 
 /* Whole ns and the rest of (time of `frame` - anchor), exactly split so that no rounding adds up.
  */
@@ -70,19 +72,26 @@ static double step_of(struct tt_media_clock *clock, double span_s)
 }
 
 /* An error beyond the usual tells of the observer (a late interrupt), hardly of the clock: it
- * counts as far as the usual goes. Where the clock itself has moved the usual grows with it. */
-static double clip(struct tt_media_clock *clock, double error_ns, double step)
+ * counts as far as the usual goes. Where one follows the other, the clock itself has moved. */
+static double clip(struct tt_media_clock *clock, double error_ns)
 {
     double most_ns = CLIP_SPREADS * clock->spread_ns + 1;
 
-    if (clock->quiet_omega <= 0) {
+    if (clock->followed_s < ANCHORED_S || fabs(error_ns) <= most_ns) {
+        clock->astray = 0;
         return error_ns;
     }
-    if (clock->followed_s > ANCHORED_S) {
-        error_ns = fmin(fmax(error_ns, -most_ns), most_ns);
+    if (error_ns > 0) {
+        clock->astray = clock->astray > 0 ? clock->astray + 1 : 1;
+    } else {
+        clock->astray = clock->astray < 0 ? clock->astray - 1 : -1;
     }
-    clock->spread_ns += step * (fabs(error_ns) - clock->spread_ns);
-    return error_ns;
+    if (abs(clock->astray) > ASTRAY_MAX) {
+        clock->astray = 0;
+        clock->followed_s = 0;
+        clock->spread_ns = fabs(error_ns);
+    }
+    return fmin(fmax(error_ns, -most_ns), most_ns);
 }
 
 void tt_media_clock_follow(struct tt_media_clock *clock, int64_t frame, int64_t tai_ns)
@@ -99,7 +108,11 @@ void tt_media_clock_follow(struct tt_media_clock *clock, int64_t frame, int64_t 
     }
     step = step_of(clock, span_ns * 1e-9);
     whole = offset_ns(clock, frame, &fraction);
-    error_ns = clip(clock, (double)(tai_ns - (clock->tai_ns + whole)) - fraction, step);
+    error_ns = (double)(tai_ns - (clock->tai_ns + whole)) - fraction;
+    if (clock->quiet_omega > 0) {
+        error_ns = clip(clock, error_ns);
+        clock->spread_ns += step * (fabs(error_ns) - clock->spread_ns);
+    }
     clock->drift += step * step * error_ns / span_ns;
     clock->drift = fmin(fmax(clock->drift, -TT_MEDIA_CLOCK_DRIFT_MAX), TT_MEDIA_CLOCK_DRIFT_MAX);
     fraction += 1.41421356237310 * step * error_ns;

@@ -3,9 +3,9 @@
  * stream's presentation times, the stamps of a clock reference, or a sound card's pointer.
  *
  * A delay-locked loop of second order follows phase and rate, for a wide band at first; where it is
- * told to be quiet it narrows as fast as a least-squares line through all that it saw would, and
- * clips what is far off the usual. Here time meets floating point, only as differences to an
- * anchor, so precision does not fade with the years.
+ * told to be quiet it narrows as fast as a least-squares line through all that it saw would, clips
+ * what is far off the usual, and opens up again where that goes on and on. Here time meets floating
+ * point, only as differences to an anchor, so precision does not fade with the years.
  */
 #ifndef TT_AUDIO_MEDIA_CLOCK_H
 #define TT_AUDIO_MEDIA_CLOCK_H
@@ -23,6 +23,7 @@ struct tt_media_clock {
     double quiet_omega; /* narrows down to this, rad/s; 0: stays wide */
     double followed_s;  /* for so long */
     double spread_ns;   /* of the observations about the clock: mean of the absolute */
+    int astray;         /* so many in a row were clipped: late (positive) or early */
 };
 
 #define TT_MEDIA_CLOCK_DRIFT_MAX 1e-3

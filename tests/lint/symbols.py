@@ -30,6 +30,7 @@ EXTRA = {
     "observer": HEAP,
     "media_clock": MATHS,
     "hist": MATHS,
+    "servo": MATHS,
 }
 UNDEFINED = "*UND*"
 WRITABLE = re.compile(r"\.data(?!\.rel\.ro)|\.bss|\.tdata|\.tbss|\*COM\*")
