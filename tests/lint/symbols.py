@@ -30,6 +30,7 @@ EXTRA = {
     "observer": HEAP,
     "media_clock": MATHS,
     "hist": MATHS,
+    "pcm_float": MATHS,
     "servo": MATHS,
 }
 UNDEFINED = "*UND*"
