@@ -46,6 +46,14 @@ void tt_resampler_free(struct tt_resampler *resampler)
     }
 }
 
+void tt_resampler_reset(struct tt_resampler *resampler)
+{
+    int error = src_reset(resampler->state);
+
+    assert(error == 0);
+    (void)error;
+}
+
 size_t tt_resampler_latency(enum tt_quality quality, double ratio)
 {
     double half = (double)qualities[quality].half_filter;

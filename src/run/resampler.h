@@ -24,6 +24,9 @@ int tt_resampler_new(enum tt_quality quality, unsigned channels,
                      struct tt_resampler **ret_resampler);
 void tt_resampler_free(struct tt_resampler *resampler);
 
+/* Forgets what it has in hand: the next frame that comes out is the next one that goes in. */
+TT_RT void tt_resampler_reset(struct tt_resampler *resampler);
+
 /* Source frames that are kept in hand, at most. */
 size_t tt_resampler_latency(enum tt_quality quality, double ratio);
 

@@ -140,6 +140,8 @@ void tt_talk_write(struct tt_talk *talk, int64_t frame, enum tt_pcm_format forma
 
 static void publish(struct tt_talk *talk)
 {
+    talk->live.counters.next_frame = talk->talker.next_frame;
+    talk->live.counters.next_due_tai_ns = tt_talker_due(&talk->talker, talk->talker.next_frame);
     tt_counters_begin(&talk->lock);
     talk->shared = talk->live;
     tt_counters_end(&talk->lock);

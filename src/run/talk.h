@@ -36,6 +36,8 @@ struct tt_talk_counters {
     uint64_t clock_steps;
     uint64_t launch_missed; /* of pdus_refused: the kernel's reports of a launch time that passed */
     uint64_t launch_invalid; /* its reports of one that it would not take */
+    int64_t next_frame;      /* the device position of the next PDU, … */
+    int64_t next_due_tai_ns; /* … and when that is due: the clock that the stream runs on */
 };
 
 struct tt_talk_setup {
