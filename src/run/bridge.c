@@ -133,6 +133,8 @@ int tt_bridge_new(const struct tt_bridge_setup *setup, struct tt_bridge **ret_br
     bridge->talk = setup->talk;
     bridge->device =
         setup->card->capture ? tt_talk_device(setup->talk) : tt_listen_device(setup->listen);
+    /* The bridge sets its level itself: the device runs on, whatever comes. */
+    atomic_store(&bridge->device->endless, true);
     bridge->clock = setup->clock;
     bridge->quality = setup->quality;
     bridge->stream_buffer_frames = setup->stream_buffer_frames;
@@ -321,6 +323,8 @@ static int begin(struct tt_bridge *bridge)
     bridge->drop_frames = 0;
     if (is_capture(bridge)) {
         tt_servo_forget_source(&bridge->servo);
+        atomic_store(&device->program_frame, tt_max64(atomic_load(&device->program_frame),
+                                                      atomic_load(&device->engine_frame)));
         filled -= atomic_load(&device->program_frame) - atomic_load(&device->engine_frame);
         error = error < 0 ? error : write_silence(bridge, filled);
         error = error < 0 ? error : card->ops->start(card);
@@ -357,11 +361,7 @@ static struct tt_servo_sight see_stream(struct tt_bridge *bridge)
     struct tt_servo_sight sight = {.seen = false};
 
     if (is_capture(bridge)) {
-        struct tt_talk_counters counters;
-
-        tt_talk_counters(bridge->talk, &counters);
-        sight.frame = counters.next_frame;
-        sight.tai_ns = counters.next_due_tai_ns;
+        tt_talk_clock(bridge->talk, &sight.frame, &sight.tai_ns);
         sight.seen = sight.tai_ns != bridge->stream_tai_ns;
     } else {
         struct tt_listen_counters counters;
@@ -449,18 +449,6 @@ static int64_t step_of_bridge(void *bridge)
     return tt_bridge_step(bridge);
 }
 
-static int start_stream(struct tt_bridge *bridge, bool thread)
-{
-    /* The bridge sets its level itself: the devices run on, whatever comes. */
-    atomic_store(&bridge->device->endless, true);
-    if (!is_capture(bridge)) {
-        tt_listen_prepare(bridge->listen);
-        return tt_listen_start(bridge->listen, thread);
-    }
-    tt_talk_prepare(bridge->talk);
-    return tt_talk_start(bridge->talk, thread);
-}
-
 int tt_bridge_start(struct tt_bridge *bridge, bool thread)
 {
     int error;
@@ -468,14 +456,10 @@ int tt_bridge_start(struct tt_bridge *bridge, bool thread)
     tt_bridge_stop(bridge);
     bridge->timebase.valid = false;
     bridge->holdover_tai_ns = follow_tai(bridge);
-    error = start_stream(bridge, thread);
-    error = error < 0 ? error : begin(bridge);
+    error = begin(bridge);
     if (error == 0 && thread) {
         error =
             tt_engine_thread_start(&bridge->thread, bridge->clock, step_of_bridge, NULL, bridge);
-    }
-    if (error < 0) {
-        tt_bridge_stop(bridge);
     }
     return error;
 }
@@ -483,11 +467,6 @@ int tt_bridge_start(struct tt_bridge *bridge, bool thread)
 void tt_bridge_stop(struct tt_bridge *bridge)
 {
     tt_engine_thread_stop(&bridge->thread);
-    if (is_capture(bridge)) {
-        tt_talk_stop(bridge->talk);
-    } else {
-        tt_listen_stop(bridge->listen);
-    }
 }
 
 void tt_bridge_counters(struct tt_bridge *bridge, struct tt_bridge_counters *ret_counters)

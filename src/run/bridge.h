@@ -2,8 +2,9 @@
  * Where two audio clocks meet: a sound card and a stream. Frames go from one to the other through a
  * resampler whose ratio follows both clocks (audio/servo).
  *
- * A card that plays takes what a listener presents; a card that captures fills a talker. Both
- * engines run by themselves; the bridge is their program. As theirs, tt_bridge_step is the loop
+ * A card that plays takes what a listener presents; a card that captures fills a talker. Streams
+ * run by their engine (run/engine), which is started before the bridge and stopped after it; the
+ * bridge is the stream's program. As the engine, tt_bridge_step is the loop
  * body, in virtual time or in a thread of its own.
  *
  * What happens: without a talker the listener delivers silence, the ratio is frozen, and the card
@@ -65,8 +66,7 @@ struct tt_bridge;
 int tt_bridge_new(const struct tt_bridge_setup *setup, struct tt_bridge **ret_bridge);
 void tt_bridge_free(struct tt_bridge *bridge);
 
-/* Starts the stream's device and the card. `thread` false: the caller steps the bridge and the
- * engine. 0 or -errno. */
+/* Starts the card. `thread` false: the caller steps. 0 or -errno. */
 int tt_bridge_start(struct tt_bridge *bridge, bool thread);
 /* Stops and joins; idempotent. */
 void tt_bridge_stop(struct tt_bridge *bridge);

@@ -36,14 +36,14 @@ struct tt_talk_counters {
     uint64_t clock_steps;
     uint64_t launch_missed; /* of pdus_refused: the kernel's reports of a launch time that passed */
     uint64_t launch_invalid; /* its reports of one that it would not take */
-    int64_t next_frame;      /* the device position of the next PDU, … */
-    int64_t next_due_tai_ns; /* … and when that is due: the clock that the stream runs on */
 };
 
 struct tt_talk_setup {
     const struct tt_stream_config *config; /* complete: format, rate_hz, channels too */
-    struct tt_link *link;                  /* stays the caller's; closed by it after _free */
+    struct tt_link *link; /* stays the caller's, closed by it after _free; talkers of one engine may
+                             share it where it keeps no launch times */
     struct tt_clock *clock;
+    struct tt_engine *engine; /* it joins this one, whose clock counts; NULL: one of its own */
     int64_t buffer_frames;
     int64_t release_ns; /* kernel pacing: the qdisc lets go of a packet so long before its launch */
     bool offload;       /* … and the hardware keeps it until then */
@@ -81,6 +81,9 @@ TT_RT int64_t tt_talk_step(struct tt_talk *talk);
 /* Frames between what would be written next and what a listener presents now (ALSA's delay), >= 0.
  */
 int64_t tt_talk_delay(struct tt_talk *talk);
+
+/* The clock that the stream runs on: the device position of the next PDU, and when that is due. */
+void tt_talk_clock(struct tt_talk *talk, int64_t *ret_frame, int64_t *ret_due_tai_ns);
 
 void tt_talk_counters(struct tt_talk *talk, struct tt_talk_counters *ret_counters);
 /* After _stop only: departure - due of every PDU (software pacing: when it was handed over;
