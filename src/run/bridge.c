@@ -449,6 +449,13 @@ static int64_t step_of_bridge(void *bridge)
     return tt_bridge_step(bridge);
 }
 
+/* A late step loses nothing: the level is made for it. */
+static enum tt_wait wait_of_bridge(void *bridge)
+{
+    (void)bridge;
+    return TT_WAIT_ASLEEP;
+}
+
 int tt_bridge_start(struct tt_bridge *bridge, bool thread)
 {
     int error;
@@ -458,8 +465,8 @@ int tt_bridge_start(struct tt_bridge *bridge, bool thread)
     bridge->holdover_tai_ns = follow_tai(bridge);
     error = begin(bridge);
     if (error == 0 && thread) {
-        error =
-            tt_engine_thread_start(&bridge->thread, bridge->clock, step_of_bridge, NULL, bridge);
+        error = tt_engine_thread_start(&bridge->thread, bridge->clock, step_of_bridge,
+                                       wait_of_bridge, bridge);
     }
     return error;
 }
