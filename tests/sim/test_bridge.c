@@ -269,7 +269,7 @@ static void assert_locked(const struct tt_bridge_counters *counters, int64_t rat
 {
     assert_int_equal(counters->state, TT_SERVO_LOCKED);
     assert_in_range(counters->level_ns - counters->target_ns + 100000, 0, 200000);
-    assert_in_range(counters->ratio_ppb - ratio_ppb + 3000, 0, 6000);
+    assert_in_range(counters->ratio_ppb - ratio_ppb + 10000, 0, 20000);
     assert_in_range(counters->network_ppb + 60000 + 1000, 0, 2000);
     assert_in_range(counters->card_ppb - 80000 + 1000, 0, 2000);
     assert_int_equal(counters->error, 0);
@@ -312,7 +312,7 @@ static void both_ways(void **state)
         size_t from;
 
         world_new(&world, captures != 0);
-        run(&world, 20);
+        run(&world, 10);
         counters = counters_of(&world, captures ? "capture" : "playback");
         assert_locked(&counters, ratio_ppb);
         assert_int_equal(counters.xruns + counters.slips, 0);
@@ -324,11 +324,11 @@ static void both_ways(void **state)
             run(&world, 5);
             counters = counters_of(&world, "5 s without the network");
             assert_int_equal(counters.state, TT_SERVO_HOLDOVER);
-            assert_in_range(counters.ratio_ppb - ratio_ppb + 3000, 0, 6000);
+            assert_in_range(counters.ratio_ppb - ratio_ppb + 10000, 0, 20000);
             world.lost = false;
             run(&world, 3);
             assert_silence_then_tone(&world, from);
-            run(&world, 12);
+            run(&world, 7);
             counters = counters_of(&world, "and again with it");
             assert_locked(&counters, ratio_ppb);
             assert_int_equal(counters.xruns + counters.slips, 0);
@@ -336,14 +336,14 @@ static void both_ways(void **state)
             assert_pure(&world);
         }
         world.bridge_stall_ns = 300000000;
-        run(&world, 20);
+        run(&world, 10);
         counters = counters_of(&world, "a stall of 300 ms later");
         assert_locked(&counters, ratio_ppb);
         assert_int_equal(counters.xruns, 1);
         assert_pure(&world);
         world.clock.tai_minus_mono_ns += 2 * TT_NS_PER_S;
         padded = counters.slips;
-        run(&world, 20);
+        run(&world, 10);
         counters = counters_of(&world, "TAI stepped by 2 s");
         assert_int_equal(counters.clock_steps, 1);
         assert_int_equal(counters.xruns, 1);
