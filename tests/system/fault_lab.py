@@ -5,7 +5,6 @@ argument behind those of plugin_lab, `tactus` the second.
 """
 import json
 import pathlib
-import shlex
 import signal
 import subprocess
 import sys
@@ -16,8 +15,11 @@ from plugin_lab import Lab, skip
 from recording import FRAME_BYTES, Spans, runs_of, segments_of, source_bytes
 
 RATE = 48000
-LIMIT_S = 60  # for anything that has to come
+LIMIT_S = 180  # for anything that has to come
 STREAM_ID = "02:00:00:00:00:01:0001"
+SHAPE = ["-t", "raw", "-f", "S32_LE", "-r", str(RATE), "-c", "2", "--period-size=2400", "--buffer-size=48000"]
+ARECORD = ["arecord", "-D", "record", *SHAPE]
+APLAY = ["aplay", "-D", "play", *SHAPE]  # with --samples: without, it plays a period of silence at the end
 SILENT = ("absent", "lost", "late")
 
 
@@ -69,21 +71,23 @@ class Stream:
         self.programs = []
         self.listener_errors = self.talker_errors = ""
 
-    def start(self, command, environment=None, output=None):
-        """What it says on standard error, and on standard output where that is no file of its own, is in files."""
+    def start(self, command, environment=None, pipe=None):
+        """What it prints and says is in files; `pipe` names the one stream that is a pipe instead."""
         kind = pathlib.Path(command[0]).name
-        number = len(self.programs)
-        with open(self.folder / f"{number}-{kind}.out", "w") as out, open(self.folder / f"{number}-{kind}.err", "w") as err:
-            program = subprocess.Popen(command, env=environment, stdout=out, stderr=err, stdin=subprocess.DEVNULL)
-        program.said = self.folder / f"{number}-{kind}.err"
-        program.printed = self.folder / f"{number}-{kind}.out"
+        printed, said = (self.folder / f"{len(self.programs)}-{kind}.{end}" for end in ("out", "err"))
+        with open(printed, "w") as out, open(said, "w") as err:
+            streams = {"stdin": subprocess.DEVNULL, "stdout": out, "stderr": err}
+            if pipe:
+                streams[pipe] = subprocess.PIPE
+            program = subprocess.Popen(command, env=environment, **streams)
+        program.said, program.printed = said, printed
         self.programs.append(program)
         return program
 
     def stop(self, program):
         if program.poll() is None:
             program.send_signal(signal.SIGINT)
-        return program.wait(LIMIT_S)
+        wait_for(f"the end of {program.args[0]}", lambda: program.poll() is not None)
 
     def device(self, role, ifname, keys, report):
         shape = {"format": "INT32", "rate": RATE, "channels": 2, "frames_per_pdu": self.frames_per_pdu,
@@ -111,39 +115,46 @@ class Stream:
                 if program.poll() is None:
                     program.kill()
                     program.wait()
-            for ifname in (self.talk_if, self.hear_if):
-                subprocess.run(["ip", "link", "del", ifname], capture_output=True, check=False)
+            self.remove_interfaces()
         self.read_results()
 
-    def begin(self, beside):
+    def remove_interfaces(self):
+        for ifname in (self.talk_if, self.hear_if):
+            subprocess.run(["ip", "link", "del", ifname], capture_output=True, check=False)
+
+    def begin_rig(self):
         self.talk_if, rig_in, rig_out, self.hear_if = self.lab.interfaces()
         script = self.folder / "script"
         script.write_text(self.script)
         self.log_path = self.folder / "rig.jsonl"
         self.rig = self.start([self.lab.rig, "--script", script, "--log", self.log_path, rig_in, rig_out])
         wait_for("the rig", lambda: "ready" in self.rig.printed.read_text(), self.rig)
+
+    def listener_environment(self):
+        self.listener_path = self.folder / "listener.json"
+        return self.lab.stream_environment(
+            self.device("record", self.hear_if, self.listener_keys, self.listener_path), self.shim_tai_s)
+
+    def talker_environment(self, number):
+        return self.lab.stream_environment(
+            self.device("play", self.talk_if, self.talker_keys, self.folder / f"talker{number}.json"), self.shim_tai_s)
+
+    def begin(self, beside):
+        self.begin_rig()
         self.beside = None
         if beside:
             self.beside = self.start(beside(self), self.lab.stream_environment("", self.shim_tai_s))
         self.recording_path = self.folder / "recording.raw"
-        self.listener_path = self.folder / "listener.json"
-        environment = self.lab.stream_environment(
-            self.device("record", self.hear_if, self.listener_keys, self.listener_path), self.shim_tai_s)
-        self.arecord = self.start(shlex.split(
-            "arecord -D record -t raw -f S32_LE -r 48000 -c 2 --period-size=2400 --buffer-size=48000 ")
-            + [str(self.recording_path)], environment)
+        self.arecord = self.start([*ARECORD, str(self.recording_path)], self.listener_environment())
         wait_for("arecord", lambda: self.recorded_frames() > 0, self.arecord)
 
     def play(self, number, frames):
         begin = sum(self.plays[:number])
         source = self.folder / f"source{number}.raw"
         source.write_bytes(self.source[begin * FRAME_BYTES:(begin + frames) * FRAME_BYTES])
-        environment = self.lab.stream_environment(
-            self.device("play", self.talk_if, self.talker_keys, self.folder / f"talker{number}.json"), self.shim_tai_s)
-        aplay = self.start(shlex.split(
-            "aplay -D play -t raw -f S32_LE -r 48000 -c 2 --period-size=2400 --buffer-size=48000") + [str(source)],
-            environment)
-        if aplay.wait(LIMIT_S) != 0:
+        aplay = self.start([*APLAY, f"--samples={frames}", str(source)], self.talker_environment(number))
+        wait_for("the end of aplay", lambda: aplay.poll() is not None)
+        if aplay.returncode != 0:
             raise RuntimeError(f"aplay ended with {aplay.returncode}: {aplay.said.read_text()}")
 
     def record_on(self, frames):
@@ -193,27 +204,13 @@ class Stream:
             begin += frames
         return Spans(spans)
 
-    def sent_frames(self, number):
-        """What a talker numbered: the program rounds up to its periods, with silence."""
-        counters = self.talkers[number]["counters"]
-        return self.frames_per_pdu * (counters["pdus_sent"] + counters["pdus_dropped"] + counters["pdus_refused"])
-
-    def padding(self):
-        """Where in the recording: behind the end of what each program played."""
-        spans, end = [], 0
-        for number, frames in enumerate(self.plays):
-            end += frames
-            spans += [(end + alignment, end + alignment + self.sent_frames(number) - frames)
-                      for alignment, _ in self.segments]
-        return Spans(spans)
-
     def swallowed(self, *lines):
         """Of the source: what these rules touched, by their line (none given: what any rule dropped)."""
         touched = [entry for entry in self.log
                    if (set(lines) & set(entry["lines"]) if lines else entry["packets"][0]["dropped"])]
         if all("payload" in entry["packets"][0] for entry in touched):
             spans = [(packet["payload"] - 1, packet["payload"] - 1 + self.frames_per_pdu)
-                     for packet in (entry["packets"][0] for entry in touched) if packet["payload"] > 0]
+                     for packet in (entry["packets"][0] for entry in touched)]
         else:  # of what was cut short only the index is left
             spans = [(entry["index"] * self.frames_per_pdu, (entry["index"] + 1) * self.frames_per_pdu)
                      for entry in touched]
