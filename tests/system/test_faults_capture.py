@@ -2,6 +2,7 @@
 """Every fault of a captured stream once, with the real aplay and arecord and the fault rig between them.
 
 usage: test_faults_capture.py PLUGIN_CONF CLIENT SHIM RIG TACTUS [SCENARIO...]
+       test_faults_capture.py --list
 Of each scenario: arecord goes on to its end; every recorded frame is one of the source in its place or silence; the
 silence is what the listener's report says, and what the rig did accounts for it; the first and the last frame stand
 where their presentation times put them, to within one PDU; the counters say what happened. A busy machine may drop
@@ -293,6 +294,9 @@ def run(lab, name):
 
 
 def main():
+    if sys.argv[1:] == ["--list"]:
+        print(*SCENARIOS, sep="\n")
+        return
     lab = FaultLab()
     names = sys.argv[6:] or sorted(SCENARIOS, key=lambda name: -sum(SCENARIOS[name].pdus))
     failed = 0
