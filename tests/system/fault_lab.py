@@ -69,7 +69,6 @@ class Stream:
         self.folder = lab.folder / name
         self.folder.mkdir()
         self.programs = []
-        self.listener_errors = self.talker_errors = ""
 
     def start(self, command, environment=None, pipe=None):
         """What it prints and says is in files; `pipe` names the one stream that is a pipe instead."""
@@ -163,13 +162,13 @@ class Stream:
 
     def end(self):
         self.arecord_lived = self.arecord.poll() is None
+        self.listener_errors = self.arecord.said.read_text()  # before it is told to end, and may say so
         self.stop(self.arecord)
         self.stop(self.rig)
         if self.beside:
             self.stop(self.beside)
 
     def read_results(self):
-        self.listener_errors = self.arecord.said.read_text()
         self.listener = json.loads(self.listener_path.read_text())
         self.counters = self.listener["counters"]
         self.talkers = [json.loads((self.folder / f"talker{number}.json").read_text())
