@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 
-from plugin_lab import Lab, skip
+from plugin_lab import Lab, need, skip
 from recording import FRAME_BYTES, Spans, runs_of, segments_of, source_bytes
 
 RATE = 48000
@@ -25,6 +25,7 @@ SILENT = ("absent", "lost", "late")
 
 class FaultLab(Lab):
     def __init__(self):
+        need("aplay", "arecord")
         super().__init__()
         self.rig, self.tactus = (str(pathlib.Path(path).resolve()) for path in sys.argv[4:6])
         self.lock = threading.Lock()
@@ -36,7 +37,8 @@ class FaultLab(Lab):
             self.streams += 1
             names = [f"{end}{self.streams}" for end in ("talk", "rin", "rout", "hear")]
             for a, b in (names[:2], names[2:]):
-                for command in (f"ip link add {a} type veth peer name {b}", f"ip link set {a} up", f"ip link set {b} up"):
+                for command in (f"ip link add {a} type veth peer name {b}", f"ip link set {a} up",
+                                f"ip link set {b} up"):
                     if subprocess.run(command.split(), capture_output=True).returncode != 0:
                         skip(f"no veth pair: `{command}` was refused")
             return names

@@ -224,8 +224,8 @@ def faults_of_growth(run):
 
 def figures(run):
     delays = run.settled(run.delays_s)
-    print(f"    {run.totals['packets']} PDUs, {run.totals['dropped']} taken, {run.counters['pdus_reordered']} put in order,"
-          f" {run.disturbances()} disturbances; frames lost {run.counters['frames_lost']}, late"
+    print(f"    {run.totals['packets']} PDUs, {run.totals['dropped']} taken, {run.counters['pdus_reordered']} put in"
+          f" order, {run.disturbances()} disturbances; frames lost {run.counters['frames_lost']}, late"
           f" {run.counters['frames_late']}; {run.load_s:.0f} s of load")
     for name, samples in run.resident.items():
         first, last = run.settled(samples)

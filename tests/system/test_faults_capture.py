@@ -24,15 +24,16 @@ BEGIN = 1000  # where faults begin, in PDUs
 
 class Scenario:
     """`rules` for the rig; `counts(stream)` the counters that must come out; `missing(stream)` the source's frames that
-    must be silence; `jumps` how many frames later (or earlier) the stream goes on, in order; `more(stream)` yields what
-    else is wrong."""
+    must be silence; `jumps` how many frames later (or earlier) the stream goes on, in order; `ends` which PDU must
+    stand where its presentation time says; `more(stream)` yields what else is wrong. The rest goes to Stream.run."""
 
-    def __init__(self, rules="", pdus=(3000,), frames_per_pdu=PDU, talker=None, listener=None, counts=None,
-                 missing=Stream.swallowed, jumps=(), more=None, shim_tai_s=None, stamp_offset_ns=0, ppm=0, **run):
+    def __init__(self, rules="", pdus=(3000,), frames_per_pdu=PDU, talker=None, listener=None, shim_tai_s=None,
+                 counts=None, missing=Stream.swallowed, jumps=(), ends=("first", "last"), more=None,
+                 stamp_offset_ns=0, ppm=0, **run):
         self.rules, self.pdus, self.frames_per_pdu = rules, pdus, frames_per_pdu
-        self.talker, self.listener = talker or {}, listener or {}
-        self.counts, self.missing, self.jumps, self.more = counts, missing, jumps, more
-        self.shim_tai_s, self.stamp_offset_ns, self.ppm, self.run = shim_tai_s, stamp_offset_ns, ppm, run
+        self.talker, self.listener, self.shim_tai_s = talker or {}, listener or {}, shim_tai_s
+        self.counts, self.missing, self.jumps, self.ends, self.more = counts, missing, jumps, ends, more
+        self.stamp_offset_ns, self.ppm, self.run = stamp_offset_ns, ppm, run
 
 
 # What every scenario must keep.
@@ -81,8 +82,8 @@ def faults_of_time(stream, scenario):
     """The frames from the device's start to the first and the last PDU are the media time that passed."""
     if stream.counters["xruns"] or any(talker["counters"]["xruns"] for talker in stream.talkers):
         return
-    for end, alignment in (("first", stream.segments[0][0]), ("last", stream.segments[-1][0])):
-        packet = stream.totals[end]
+    for end in scenario.ends:
+        packet, alignment = stream.totals[end], stream.segments[0 if end == "first" else -1][0]
         source = packet["payload"] - 1
         frame = source + alignment + source * scenario.ppm / 1e6
         place = stream.place_by_stamp(packet, packet["arrival_tai_ns"], scenario.stamp_offset_ns)
@@ -210,7 +211,8 @@ SCENARIOS = {
     "stamp-off-1ms": stamps_off("-1ms", True),
     "stamp-wrap": Scenario("", pdus=(9200,), more=crossed_the_wrap, counts=lambda stream: {
         "frames_lost": 0, "stamps_off": 0, "resyncs": 0}),
-    "tu-set": Scenario("pdu 500-999 set tu 1", counts=lambda stream: {"pdus_uncertain": stream.applied(1), "resyncs": 0}),
+    "tu-set": Scenario("pdu 500-999 set tu 1", counts=lambda stream: {
+        "pdus_uncertain": stream.applied(1), "resyncs": 0}),
     "mr-set": Scenario(f"pdu {BEGIN}- set mr +1", counts=lambda stream: {"restarts": 1, "resyncs": 1}),
     "second-stream": Scenario("duplicate\ncopy set stream 02:00:00:00:00:01:0002\ncopy set payload 77",
                               counts=lambda stream: {"pdus": stream.totals["packets"], "pdus_other_talker": 0}),
@@ -245,6 +247,9 @@ SCENARIOS = {
     "jump+37s": jump("+37s", round((37 - 9 * 2**32 / 1e9) * RATE), pdus=7000, begin=5000,
                      talker={"mtt": "950ms"}, listener={"playout_latency": "1000ms"}),
     "jump-37s": jump("-37s", round((9 * 2**32 / 1e9 - 37) * RATE), talker={"mtt": "200ms"}),
+    # So far back nothing could be presented any more: it goes on where the sequence says.
+    "jump+37s-past": Scenario(f"pdu {BEGIN}- stamp +37s", ends=("first",), counts=lambda stream: {
+        "frames_lost": 0, "frames_late": 0, "pdus_placed": stream.totals["packets"]}),
     "drift+200ppm": drift(200),
     "drift-200ppm": drift(-200),
     "bursts": Scenario("burst 100", pdus=(8000,), frames_per_pdu=6, counts=lambda stream: {
@@ -273,7 +278,7 @@ def attempt(lab, name, number):
         faults = list(faults_of(stream, scenario))
         if faults:
             faults.append(f"the rig says {stream.totals}")
-            faults += [f"the {report['role']} counts {report['counters']}" for report in [*stream.talkers, stream.listener]]
+            faults += [f"the {end['role']} counts {end['counters']}" for end in [*stream.talkers, stream.listener]]
         return faults, stream.disturbances()
     except RuntimeError as error:
         return [str(error)], 0
