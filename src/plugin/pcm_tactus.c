@@ -35,12 +35,14 @@ static enum tt_device_state device_state(const struct tactus *tactus)
     return (enum tt_device_state)atomic_load(&tactus->engine.device->state);
 }
 
-/* A forked child has a copy of the device without its thread, and what it took from the sockets
- * would be missing in its parent. ALSA's state says that it has none, and every call gets -ENODEV.
- */
+/* Whether there is nothing to do here any more: the interface is gone, or this is a forked child,
+ * which has a copy of the device without its thread, and what it took from the sockets would be
+ * missing in its parent. ALSA's state says so from here on, and every call gets -ENODEV. */
 static bool is_gone(struct tactus *tactus)
 {
-    if (tt_tactus_is_ours(tactus)) {
+    bool has_device = !tactus->engine.device || device_state(tactus) != TT_DEVICE_GONE;
+
+    if (has_device && tt_tactus_is_ours(tactus)) {
         return false;
     }
     snd_pcm_ioplug_set_state(&tactus->io, SND_PCM_STATE_DISCONNECTED);
@@ -241,7 +243,7 @@ static int tactus_poll_revents(snd_pcm_ioplug_t *io, struct pollfd *fds, unsigne
         tt_wake_kick(tactus->engine.device->wake_fd);
     }
     *ret_events |= ready;
-    if (io->state == SND_PCM_STATE_XRUN) {
+    if (is_gone(tactus) || io->state == SND_PCM_STATE_XRUN) {
         *ret_events |= POLLERR;
     }
     return 0;
@@ -255,7 +257,6 @@ static int tactus_hw_params(snd_pcm_ioplug_t *io, snd_pcm_hw_params_t *params)
         .buffer_frames = (int64_t)io->buffer_size,
         .period_frames = (int64_t)io->period_size,
     };
-    struct tt_message message;
     int error = is_gone(tactus) ? -ENODEV : tt_plugin_pcm_format(io->format, &tactus->format);
 
     (void)params;
@@ -265,20 +266,9 @@ static int tactus_hw_params(snd_pcm_ioplug_t *io, snd_pcm_hw_params_t *params)
     shape.config.format = tt_pcm_wire_format(tactus->format);
     shape.config.rate_hz = io->rate;
     shape.config.channels = io->channels;
-    error = tt_stream_config_fits(&shape.config, shape.config.format, io->channels,
-                                  tactus->attachment.link->mtu_bytes, &message);
-    if (error < 0) {
-        SNDERR("%s: %s", tactus->voice.name, message.text);
-        return error;
-    }
-    if (shape.buffer_frames < 2 * (int64_t)shape.config.frames_per_pdu) {
-        SNDERR("%s: frames_per_pdu %u: a buffer of %lu frames holds less than two packets; take a "
-               "larger buffer, or give frames_per_pdu %lu",
-               tactus->voice.name, shape.config.frames_per_pdu, io->buffer_size,
-               io->buffer_size / 2);
-        return -EINVAL;
-    }
-    return tt_tactus_make_engine(tactus, &shape);
+    error = tt_plugin_fits(tactus->voice.name, &shape.config, io->buffer_size,
+                           tactus->attachment.link->mtu_bytes);
+    return error < 0 ? error : tt_tactus_make_engine(tactus, &shape);
 }
 
 static int tactus_hw_free(snd_pcm_ioplug_t *io)
