@@ -27,6 +27,7 @@
 #define TWO_PI     6.283185307179586
 #define SECONDS    120
 #define MTT_NS     (2 * TT_NS_PER_MS)
+#define PLAYOUT_NS (3 * TT_NS_PER_MS)
 #define LEVEL_NS   (50 * TT_NS_PER_MS)
 
 struct world {
@@ -210,6 +211,7 @@ static void world_new(struct world *world, bool captures)
     config.channels = CHANNELS;
     config.frames_per_pdu = PDU_FRAMES;
     config.mtt_ns = MTT_NS;
+    config.playout_latency_ns = PLAYOUT_NS;
     tt_clock_script_init(&world->clock, 1000 * TT_NS_PER_S, INT64_C(1800000000123456789));
     world_streams(world, &config);
     world_card(world, captures);
@@ -331,7 +333,7 @@ static void assert_in_time(struct world *world)
         int64_t due_tai_ns;
 
         tt_talk_clock(world->talk, &frame, &due_tai_ns);
-        in_ns = (double)(due_tai_ns - world->clock.tai_minus_mono_ns + MTT_NS) -
+        in_ns = (double)(due_tai_ns - world->clock.tai_minus_mono_ns + MTT_NS + PLAYOUT_NS) -
                 (double)frame * NETWORK_FRAME_NS;
         took_ns = fmod(world->mark_ns - in_ns, RATE * NETWORK_FRAME_NS);
     }
