@@ -96,9 +96,7 @@ int64_t tt_talker_due(const struct tt_talker *talker, int64_t frame)
 
 void tt_talker_start(struct tt_talker *talker, int64_t frame, int64_t media_tai_ns)
 {
-    if (talker->started) {
-        talker->mr = !talker->mr;
-    }
+    talker->mr = talker->started && !talker->mr_sent;
     talker->started = true;
     talker->start_frame = frame;
     talker->next_frame = frame;
@@ -134,7 +132,7 @@ enum tt_talker_verdict tt_talker_next(struct tt_talker *talker, int64_t earliest
 
     if (talker->grid && talker->grid_epoch != talker->grid->epoch) {
         talker->grid_epoch = talker->grid->epoch;
-        talker->mr = !talker->mr;
+        talker->mr = !talker->mr_sent;
     }
     if (launch_ns < earliest_tai_ns) {
         launch_ns = earliest_tai_ns;
@@ -152,6 +150,7 @@ enum tt_talker_verdict tt_talker_next(struct tt_talker *talker, int64_t earliest
         talker->launches_tai_ns[i - 1] = talker->launches_tai_ns[i];
     }
     talker->launches_tai_ns[TT_TALKER_BURST - 1] = launch_ns;
+    talker->mr_sent = talker->mr;
     return TT_TALKER_SEND;
 }
 
@@ -187,7 +186,7 @@ void tt_talker_clock_step(struct tt_talker *talker, int64_t step_ns)
             talker->launches_tai_ns[i] += step_ns;
         }
     }
-    talker->mr = !talker->mr;
+    talker->mr = !talker->mr_sent;
 }
 
 bool tt_talker_is_uncertain(const struct tt_talker *talker)

@@ -45,6 +45,8 @@ struct tt_talker {
     uint8_t sequence;
     bool started;
     bool mr;
+    bool
+        mr_sent; /* of the last PDU: a second restart before the next one must not undo the first */
     bool tu;
 };
 
@@ -84,8 +86,8 @@ void tt_talker_init_schedule(struct tt_talker *talker, const struct tt_talker_sc
 void tt_talker_follow(struct tt_talker *talker, const struct tt_media_grid *grid);
 
 /* (Re)starts the media clock: the frame at device position `frame` has media time media_tai_ns,
- * or on a grid at the first place there that is not before. Every start but the first toggles mr.
- */
+ * or on a grid at the first place there that is not before. Every start but the first toggles mr,
+ * against the last PDU that was sent. */
 void tt_talker_start(struct tt_talker *talker, int64_t frame, int64_t media_tai_ns);
 
 /* When a frame is due, of any device position. */

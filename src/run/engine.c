@@ -18,10 +18,13 @@
 #include "run/thread.h"
 
 #define IDLE_NS (10 * TT_NS_PER_MS)
+/* How often the clock's state is looked at: that costs nothing, and is soon enough. */
+#define CLOCK_LOOK_NS TT_NS_PER_S
 
 struct tt_engine {
     struct tt_clock *clock;
     struct tt_timebase timebase;
+    int64_t clock_look_mono_ns;
     struct tt_engine_thread thread;
     int cpu;
     struct tt_engine_counters counters;
@@ -154,11 +157,16 @@ const struct tt_timebase *tt_engine_timebase(const struct tt_engine *engine)
     return &engine->timebase;
 }
 
+void tt_engine_read(const struct tt_engine *engine, struct tt_clock_reading *ret_reading)
+{
+    engine->clock->ops->read(engine->clock, ret_reading);
+}
+
 int64_t tt_engine_mono(const struct tt_engine *engine)
 {
     struct tt_clock_reading reading;
 
-    engine->clock->ops->read(engine->clock, &reading);
+    tt_engine_read(engine, &reading);
     return reading.mono_after_ns;
 }
 
@@ -172,6 +180,20 @@ int tt_engine_tai_offset(const struct tt_engine *engine)
     return engine->clock->ops->tai_offset_s(engine->clock);
 }
 
+static void look_at_clock(struct tt_engine *engine, int64_t mono_ns)
+{
+    bool unsynchronised;
+
+    if (mono_ns < engine->clock_look_mono_ns) {
+        return;
+    }
+    engine->clock_look_mono_ns = mono_ns + CLOCK_LOOK_NS;
+    unsynchronised = engine->clock->ops->unsynchronised(engine->clock);
+    for (size_t i = 0; i < engine->talk_count; i++) {
+        tt_talk_set_clock(engine->talks[i], unsynchronised);
+    }
+}
+
 /* Now, by the followed offset; where TAI stepped, every stream steps with it. */
 static int64_t follow_tai(struct tt_engine *engine)
 {
@@ -179,7 +201,8 @@ static int64_t follow_tai(struct tt_engine *engine)
     int64_t step_ns;
     int64_t now_tai_ns;
 
-    engine->clock->ops->read(engine->clock, &reading);
+    tt_engine_read(engine, &reading);
+    look_at_clock(engine, reading.mono_after_ns);
     step_ns = tt_timebase_follow(&engine->timebase, &reading);
     now_tai_ns = tt_timebase_tai(&engine->timebase, reading.mono_after_ns);
     if (step_ns == 0) {
@@ -279,6 +302,7 @@ static void begin_all(struct tt_engine *engine)
     int64_t lead_ns = 0;
 
     engine->timebase.valid = false; /* a step while it was stopped is none */
+    engine->clock_look_mono_ns = INT64_MIN;
     for (size_t i = 0; i < engine->port_count; i++) {
         tt_engine_port_empty(&engine->ports[i]);
     }

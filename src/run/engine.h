@@ -69,5 +69,7 @@ int64_t tt_engine_mono(const struct tt_engine *engine);
 /* … and the same in TAI by the followed offset (the engine's thread). */
 int64_t tt_engine_tai(const struct tt_engine *engine);
 int tt_engine_tai_offset(const struct tt_engine *engine);
+/* The clocks as they are. */
+TT_RT void tt_engine_read(const struct tt_engine *engine, struct tt_clock_reading *ret_reading);
 
 #endif

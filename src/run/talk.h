@@ -37,6 +37,9 @@ struct tt_talk_counters {
     uint64_t clock_steps;
     uint64_t launch_missed; /* of pdus_refused: the kernel's reports of a launch time that passed */
     uint64_t launch_invalid; /* its reports of one that it would not take */
+    uint64_t launch_unkept; /* no longer in the kernel before their launch time, without a report */
+    uint64_t underruns;     /* on_underrun silence: times that the program was too slow … */
+    uint64_t frames_inserted; /* … and how much later its frames are for that */
 };
 
 struct tt_talk_setup {
