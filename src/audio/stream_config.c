@@ -18,9 +18,9 @@
 #include "audio/config_value.h"
 #include "base/attr.h"
 #include "base/ns.h"
+#include "base/word.h"
 
-#define QUOTE_CHARS   40
-#define KEY_CHARS_MAX 31
+#define QUOTE_CHARS 40
 
 enum kind { NUMBER, TIME, CHOICE, BOOLEAN, IFNAME, MAC, STREAM_ID, FORMAT, RATE };
 
@@ -169,27 +169,19 @@ static struct quoted quote(const char *given)
     return quoted;
 }
 
-static char fold(char c)
-{
-    if (c == '-') {
-        return '_';
-    }
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
-static bool same_key(const char *a, const char *b)
-{
-    while (*a != 0 && fold(*a) == fold(*b)) {
-        a++;
-        b++;
-    }
-    return fold(*a) == fold(*b);
-}
+/* The names of the 2018 plugin, and what one would rather write in a file or an option. */
+static const char *const aliases[][2] = {
+    {"interface", "ifname"}, {"dest", "addr"}, {"stream_id", "streamid"}, {"priority", "prio"}};
 
 static const struct key *find_key(const char *name)
 {
+    for (size_t i = 0; i < TT_COUNT_OF(aliases); i++) {
+        if (tt_word_same(aliases[i][0], name)) {
+            name = aliases[i][1];
+        }
+    }
     for (size_t i = 0; i < TT_COUNT_OF(keys); i++) {
-        if (same_key(keys[i].name, name)) {
+        if (tt_word_same(keys[i].name, name)) {
             return &keys[i];
         }
     }
@@ -201,46 +193,30 @@ static unsigned least(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-/* How many characters to insert, drop or change to make one name of the other. Both at most
- * KEY_CHARS_MAX long. */
-static unsigned edit_distance(const char *a, const char *b)
+const char *tt_stream_config_nearest_key(const char *name)
 {
-    unsigned row[KEY_CHARS_MAX + 1];
-    size_t columns = strlen(b);
+    const char *nearest = NULL;
+    size_t least_distance = SIZE_MAX;
 
-    for (unsigned j = 0; j <= columns; j++) {
-        row[j] = j;
-    }
-    for (unsigned i = 1; a[i - 1] != 0; i++) {
-        unsigned diagonal = row[0];
+    for (size_t i = 0; i < TT_COUNT_OF(keys) + TT_COUNT_OF(aliases); i++) {
+        const char *known =
+            i < TT_COUNT_OF(keys) ? keys[i].name : aliases[i - TT_COUNT_OF(keys)][0];
+        size_t distance = tt_word_distance(name, known);
 
-        row[0] = i;
-        for (unsigned j = 1; j <= columns; j++) {
-            unsigned change = diagonal + (fold(a[i - 1]) != fold(b[j - 1]));
-
-            diagonal = row[j];
-            row[j] = least(change, least(row[j], row[j - 1]) + 1);
+        if (distance < least_distance) {
+            nearest = known;
+            least_distance = distance;
         }
     }
-    return row[columns];
+    return least_distance <= strlen(nearest) / 2 ? nearest : NULL;
 }
 
 static int unknown_key(const char *name, struct tt_message *ret_message)
 {
-    size_t chars = strnlen(name, KEY_CHARS_MAX + 1);
-    const char *nearest = NULL;
-    unsigned nearest_distance = 0;
+    const char *nearest = tt_stream_config_nearest_key(name);
     size_t used;
 
-    for (size_t i = 0; i < TT_COUNT_OF(keys) && chars <= KEY_CHARS_MAX; i++) {
-        unsigned distance = edit_distance(name, keys[i].name);
-
-        if (!nearest || distance < nearest_distance) {
-            nearest = keys[i].name;
-            nearest_distance = distance;
-        }
-    }
-    if (nearest && nearest_distance <= strlen(nearest) / 2) {
+    if (nearest) {
         return refuse(-ENOENT, ret_message, "there is no key \"%s\"; did you mean %s?",
                       quote(name).text, nearest);
     }

@@ -1,0 +1,16 @@
+/*
+ * Names that people type: upper and lower case, dashes and underscores are the same.
+ */
+#ifndef TT_BASE_WORD_H
+#define TT_BASE_WORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+bool tt_word_same(const char *a, const char *b);
+
+/* How many characters to insert, drop or change to make one of the other; the length of `b` where
+ * either is longer than any name is (31). */
+size_t tt_word_distance(const char *a, const char *b);
+
+#endif
