@@ -23,7 +23,6 @@
 
 #include "audio/eth.h"
 #include "os/wake.h"
-#include "plugin/attach.h"
 #include "plugin/engine.h"
 #include "plugin/negotiate.h"
 #include "plugin/settings.h"
@@ -32,7 +31,7 @@
 struct tactus {
     snd_pcm_ioplug_t io;
     struct tt_plugin_settings settings;
-    struct tt_plugin_attachment attachment;
+    struct tt_attachment attachment;
     struct tt_plugin_engine engine; /* from hw_params on; engine.device is NULL before */
     struct tt_plugin_voice voice;
     enum tt_pcm_format format;
@@ -444,6 +443,7 @@ static int open_device(snd_pcm_t **ret_pcm, const char *name, snd_config_t *sect
 {
     enum tt_role role = stream == SND_PCM_STREAM_PLAYBACK ? TT_ROLE_TALKER : TT_ROLE_LISTENER;
     struct tactus *tactus = calloc(1, sizeof(*tactus));
+    struct tt_message message;
     int error;
 
     if (!tactus) {
@@ -455,8 +455,10 @@ static int open_device(snd_pcm_t **ret_pcm, const char *name, snd_config_t *sect
         error = tt_plugin_settings_read(tactus->voice.name, section, role, &tactus->settings);
     }
     if (error == 0) {
-        error = tt_plugin_attach(tactus->voice.name, &tactus->settings.stream, role,
-                                 &tactus->attachment);
+        error = tt_attach(&tactus->settings.stream, role, &tactus->attachment, &message);
+        if (error < 0) {
+            SNDERR("%s: %s", tactus->voice.name, message.text);
+        }
     }
     if (error < 0) {
         put_away(tactus);
