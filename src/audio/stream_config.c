@@ -20,8 +20,6 @@
 #include "base/ns.h"
 #include "base/word.h"
 
-#define QUOTE_CHARS 40
-
 enum kind { NUMBER, TIME, CHOICE, BOOLEAN, IFNAME, MAC, STREAM_ID, FORMAT, RATE };
 
 struct key {
@@ -151,24 +149,6 @@ static int refuse(int error, struct tt_message *message, const char *text, ...)
     return error;
 }
 
-struct quoted {
-    char text[QUOTE_CHARS + 4];
-};
-
-static struct quoted quote(const char *given)
-{
-    struct quoted quoted = {0};
-    size_t n = strnlen(given, QUOTE_CHARS + 1);
-
-    for (size_t i = 0; i < n && i < QUOTE_CHARS; i++) {
-        quoted.text[i] = given[i] >= ' ' && given[i] <= '~' ? given[i] : '?';
-    }
-    if (n > QUOTE_CHARS) {
-        memcpy(quoted.text + QUOTE_CHARS, "...", 4);
-    }
-    return quoted;
-}
-
 /* The names of the 2018 plugin, and what one would rather write in a file or an option. */
 static const char *const aliases[][2] = {
     {"interface", "ifname"}, {"dest", "addr"}, {"stream_id", "streamid"}, {"priority", "prio"}};
@@ -218,9 +198,9 @@ static int unknown_key(const char *name, struct tt_message *ret_message)
 
     if (nearest) {
         return refuse(-ENOENT, ret_message, "there is no key \"%s\"; did you mean %s?",
-                      quote(name).text, nearest);
+                      tt_word_quote(name).text, nearest);
     }
-    refuse(-ENOENT, ret_message, "there is no key \"%s\"; there are:", quote(name).text);
+    refuse(-ENOENT, ret_message, "there is no key \"%s\"; there are:", tt_word_quote(name).text);
     for (size_t i = 0; i < TT_COUNT_OF(keys); i++) {
         used = strlen(ret_message->text);
         snprintf(ret_message->text + used, sizeof(ret_message->text) - used, " %s", keys[i].name);
@@ -305,8 +285,8 @@ int tt_stream_config_set(struct tt_stream_config *config, const char *key, const
     }
     why = value[0] == 0 ? "is empty" : set_value(found, value, (char *)config + found->offset);
     if (why) {
-        return refuse(-EINVAL, ret_message, "%s \"%s\" %s; give %s", found->name, quote(value).text,
-                      why, found->takes);
+        return refuse(-EINVAL, ret_message, "%s \"%s\" %s; give %s", found->name,
+                      tt_word_quote(value).text, why, found->takes);
     }
     return 0;
 }

@@ -53,3 +53,17 @@ size_t tt_word_distance(const char *a, const char *b)
     }
     return row[columns];
 }
+
+struct tt_word_quoted tt_word_quote(const char *given)
+{
+    struct tt_word_quoted quoted = {.text = ""};
+    size_t n = strnlen(given, TT_WORD_QUOTE_CHARS + 1);
+
+    for (size_t i = 0; i < n && i < TT_WORD_QUOTE_CHARS; i++) {
+        quoted.text[i] = given[i] >= ' ' && given[i] <= '~' ? given[i] : '?';
+    }
+    if (n > TT_WORD_QUOTE_CHARS) {
+        memcpy(quoted.text + TT_WORD_QUOTE_CHARS, "...", 4);
+    }
+    return quoted;
+}

@@ -13,4 +13,14 @@ bool tt_word_same(const char *a, const char *b);
  * either is longer than any name is (31). */
 size_t tt_word_distance(const char *a, const char *b);
 
+#define TT_WORD_QUOTE_CHARS 40
+
+struct tt_word_quoted {
+    char text[TT_WORD_QUOTE_CHARS + 4];
+};
+
+/* What was given, for a message: what cannot be printed as ?, the rest after 40 characters as
+ * "...". */
+struct tt_word_quoted tt_word_quote(const char *given);
+
 #endif

@@ -101,7 +101,7 @@ static void describe_raw(struct tt_sound_file *file, const struct tt_sound_raw *
 {
     find_kind(file);
     file->format = raw->format;
-    file->info.samplerate = 0;
+    file->info.samplerate = (int)raw->rate_hz;
     if (raw->format == TT_PCM_S24_LE || raw->format == TT_PCM_S24_BE) {
         file->low_24 = true;
         file->bits = 24;
@@ -231,6 +231,16 @@ int64_t tt_sound_file_read(struct tt_sound_file *file, uint32_t *ret_patterns, i
         ret_patterns[i] <<= 8;
     }
     return n;
+}
+
+int tt_sound_file_rewind(struct tt_sound_file *file)
+{
+    uint64_t bytes;
+
+    if (file->low_24_wav) {
+        return tt_wav_chunk_find(file->low_24_wav, "data", &bytes) ? 0 : -EIO;
+    }
+    return sf_seek(file->file, 0, SEEK_SET) == 0 ? 0 : -EIO;
 }
 
 const char *tt_sound_file_text(const struct tt_sound_file *file)
