@@ -57,19 +57,18 @@ static int create(struct tt_thread *thread, bool realtime)
     return rc;
 }
 
-int tt_thread_start(struct tt_thread *thread, void (*run)(void *context), void *context)
+static int start(struct tt_thread *thread, bool realtime)
 {
     sigset_t all;
     sigset_t before;
     int rc;
 
-    *thread = (struct tt_thread){.run = run, .context = context, .pid = getpid(), .realtime = true};
-
     /* The new thread inherits the mask: signals stay the host program's. */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    rc = create(thread, true);
-    if (rc == EPERM) {
+    thread->realtime = realtime;
+    rc = create(thread, realtime);
+    if (rc == EPERM && realtime) {
         thread->realtime = false;
         rc = create(thread, false);
     }
@@ -78,10 +77,45 @@ int tt_thread_start(struct tt_thread *thread, void (*run)(void *context), void *
     return -rc;
 }
 
+int tt_thread_start(struct tt_thread *thread, void (*run)(void *context), void *context)
+{
+    *thread = (struct tt_thread){.run = run, .context = context, .pid = getpid()};
+    return start(thread, true);
+}
+
+int tt_thread_start_plain(struct tt_thread *thread, void (*run)(void *context), void *context)
+{
+    *thread = (struct tt_thread){.run = run, .context = context, .pid = getpid()};
+    return start(thread, false);
+}
+
 void tt_thread_join(struct tt_thread *thread)
 {
     if (thread->running && thread->pid == getpid()) {
         pthread_join(thread->thread, NULL);
     }
     thread->running = false;
+}
+
+int tt_thread_pin(int cpu, struct tt_thread_cpus *ret_before)
+{
+    struct tt_thread_cpus before;
+    cpu_set_t one;
+
+    if (cpu < 0 || cpu >= CPU_SETSIZE) {
+        return -EINVAL;
+    }
+    CPU_ZERO(&one);
+    CPU_SET((unsigned)cpu, &one);
+    if (sched_getaffinity(0, sizeof(before.set), &before.set) != 0 ||
+        sched_setaffinity(0, sizeof(one), &one) != 0) {
+        return -errno;
+    }
+    *ret_before = before;
+    return 0;
+}
+
+void tt_thread_unpin(const struct tt_thread_cpus *before)
+{
+    sched_setaffinity(0, sizeof(before->set), &before->set);
 }

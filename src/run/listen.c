@@ -179,6 +179,8 @@ static int64_t follow_tai(struct tt_listen *listen)
 static void publish(struct tt_listen *listen)
 {
     listen->live.stream = tt_listener_counters(&listen->listener);
+    listen->live.lateness_max_ns =
+        listen->listener.lateness.n > 0 ? listen->listener.lateness.max : 0;
     listen->live.drift_ppb = tt_media_clock_drift_ppb(&listen->listener.clock);
     listen->live.talker_present = listen->listener.locked;
     tt_counters_begin(&listen->lock);

@@ -390,6 +390,7 @@ static unsigned book(struct tt_talk *talk, const struct talk_batch *batch, int64
         counters->frames_sent += (uint64_t)batch->frames[i];
         counters->frames_padded += talk->config.frames_per_pdu - (uint64_t)batch->frames[i];
         tt_hist_record(&talk->lateness, departure_ns - pdu->due_tai_ns);
+        counters->lateness_max_ns = talk->lateness.max;
         if (departure_ns - pdu->due_tai_ns > talk->talker.interval_ns) {
             counters->pdus_late++;
         }

@@ -36,6 +36,7 @@ struct tt_talk_counters {
     uint64_t clock_steps;
     uint64_t launch_missed; /* of pdus_refused: the kernel's reports of a launch time that passed */
     uint64_t launch_invalid; /* its reports of one that it would not take */
+    int64_t lateness_max_ns; /* departure - due, once a PDU was sent: the worst yet */
 };
 
 struct tt_talk_setup {
