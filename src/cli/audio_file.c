@@ -56,7 +56,7 @@ static int open_sound(struct tt_audio_file *file)
     sf_command(file->sound, SFC_RF64_AUTO_DOWNGRADE, NULL, SF_TRUE);
     /* The peaks would have to be those of bytes that libsndfile never looks at. */
     sf_command(file->sound, SFC_SET_ADD_PEAK_CHUNK, NULL, SF_FALSE);
-    sf_command(file->sound, SFC_SET_UPDATE_HEADER_AUTO, NULL, setup->live);
+    sf_command(file->sound, SFC_SET_UPDATE_HEADER_AUTO, NULL, setup->live && !setup->flac);
     return 0;
 }
 
