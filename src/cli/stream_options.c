@@ -13,6 +13,27 @@
 
 #define CPU_MAX 4095
 
+enum { OPTION_STREAMS = 256, OPTION_CPU, OPTION_DURATION, OPTION_JSON };
+
+static const struct argp_option common[] = {
+    {NULL, 0, NULL, 0, "Which stream, where, how long:", 1},
+    {"interface", 'i', "IF", 0, "The Ethernet interface, such as eth0", 1},
+    {"stream-id", TT_OPTION_KEY, "ID", 0, "The stream, such as AA:BB:CC:DD:EE:FF:0001", 1},
+    {"dest", TT_OPTION_KEY + 1, "MAC", 0, "Its address, such as 91:E0:F0:00:FE:01", 1},
+    {"streams", OPTION_STREAMS, "FILE", 0, "Several streams, from a stream file (JSON)", 1},
+    {"format", TT_OPTION_KEY + 2, "FORMAT", 0, "On the wire: INT16, INT24, INT32, FLOAT32", 1},
+    {"rate", TT_OPTION_KEY + 3, "HZ", 0, "Sampling rate of the stream", 1},
+    {"channels", TT_OPTION_KEY + 4, "N", 0, "Channels of the stream", 1},
+    {"timescale", TT_OPTION_KEY + 5, "tai|utc", 0, "Scale of the presentation times", 1},
+    {"buffer", TT_OPTION_KEY + 6, "TIME", 0, "Between file and network, such as 500ms", 1},
+    {"cpu", OPTION_CPU, "N", 0, "The processor for the real-time work", 1},
+    {"duration", OPTION_DURATION, "TIME", 0, "End after TIME, such as 10s or 2min", 1},
+    {"for", OPTION_DURATION, NULL, OPTION_ALIAS, NULL, 1},
+    {"json", OPTION_JSON, NULL, 0, "A line of JSON each second on standard output", 1},
+    {"report", TT_OPTION_KEY + 7, "FILE", 0, "At the end: what happened, as JSON", 1},
+    {0},
+};
+
 void tt_stream_options_init(struct tt_stream_options *options, enum tt_role role,
                             const struct argp_option *table)
 {
@@ -93,33 +114,59 @@ static void check(struct tt_stream_options *options, struct argp_state *state)
     }
 }
 
-error_t tt_stream_options_parse(int key, char *argument, struct argp_state *state)
+static bool is_key(int key)
+{
+    return key == 'i' || (key >= TT_OPTION_KEY && key <= TT_OPTION_KEY + 0xFF);
+}
+
+static error_t parse_common(int key, char *argument, struct argp_state *state)
 {
     struct tt_stream_options *options = state->input;
 
-    if (key == 'i' || (key >= TT_OPTION_KEY && key <= TT_OPTION_KEY + 0xFF)) {
+    if (is_key(key)) {
+        set_key(options, name_of(common, key), argument, state);
+        return 0;
+    }
+    switch (key) {
+    case OPTION_STREAMS:
+        options->streams_path = argument;
+        return 0;
+    case OPTION_CPU:
+        options->cpu = cpu_of(argument, state);
+        return 0;
+    case OPTION_DURATION:
+        options->duration_ns = tt_cli_duration_option(argument, state);
+        return 0;
+    case OPTION_JSON:
+        options->json = true;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp common_parser = {.options = common, .parser = parse_common};
+
+const struct argp_child tt_stream_options_common[] = {{&common_parser, 0, NULL, 0}, {0}};
+
+error_t tt_stream_options_parse(int key, char *argument, struct argp_state *state)
+{
+    struct tt_stream_options *options = state->input;
+    const char *end = options->role == TT_ROLE_TALKER ? "source" : "sink";
+
+    if (is_key(key)) {
         set_key(options, name_of(options->table, key), argument ? argument : "yes", state);
         return 0;
     }
     switch (key) {
-    case TT_OPTION_STREAMS:
-        options->streams_path = argument;
-        return 0;
-    case TT_OPTION_CPU:
-        options->cpu = cpu_of(argument, state);
-        return 0;
-    case TT_OPTION_DURATION:
-        options->duration_ns = tt_cli_duration_option(argument, state);
-        return 0;
-    case TT_OPTION_JSON:
-        options->json = true;
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = options;
         return 0;
     case ARGP_KEY_ARG:
         if (state->arg_num > 0) {
-            argp_error(state, "one %s: what is %s?",
-                       options->role == TT_ROLE_TALKER ? "source" : "sink", argument);
+            argp_error(state, "one %s: what is %s?", end, argument);
         }
-        set_key(options, options->role == TT_ROLE_TALKER ? "source" : "sink", argument, state);
+        set_key(options, end, argument, state);
         return 0;
     case ARGP_KEY_END:
         check(options, state);

@@ -201,9 +201,8 @@ static void print_counts(const struct tt_streams_view *view, FILE *out)
         tt_table_cell_number(&table, (int64_t)(status->xruns + status->card_xruns));
         tt_table_cell_number(&table, status->frames_skipped);
         tt_table_cell_number(&table, (int64_t)status->clipped);
-        tt_table_cell(&table, "%s",
-                      levels_text(status->peaks_ever, config->channels, levels) +
-                          (levels[0] == ' '));
+        levels_text(status->peaks_ever, config->channels, levels);
+        tt_table_cell(&table, "%s", levels[0] == ' ' ? levels + 1 : "-");
     }
     tt_table_print(&table, out);
     tt_table_done(&table);
