@@ -119,7 +119,7 @@ static void test_faults_have_a_place(void **state)
          "sink is missing"},
         {"{\"streams\": [ {" ONE ", \"source\": \"a\"}]}", 0, 1, 15, "ifname is missing"},
         {"{\"interface\": \"e\", \"mtt\": 0, \"streams\": [{" ONE ", \"source\": \"a\"}]}", 0, 1,
-         43, "leaves no time"},
+         42, "leaves no time"},
         {"{\"interface\": \"e\", \"streams\": [\n{" ONE ", \"source\": \"a\"},\n"
          "{\"source\": \"b\", " ONE "}]}",
          0, 3, 31, "is that of the stream in line 2"},
