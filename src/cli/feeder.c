@@ -43,9 +43,11 @@ static int64_t go_round(struct tt_feeder *feeder)
         }
         tt_stream_step(stream);
         tt_stream_publish(stream);
-        ns = pause_of(stream);
-        pause_ns = pause_ns == 0 || ns < pause_ns ? ns : pause_ns;
         atomic_fetch_add(&feeder->rounds, 1);
+        if (stream->live.state != TT_STREAM_ENDED) {
+            ns = pause_of(stream);
+            pause_ns = pause_ns == 0 || ns < pause_ns ? ns : pause_ns;
+        }
     }
     return pause_ns;
 }

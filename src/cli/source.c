@@ -88,7 +88,7 @@ static void describe(struct file_source *file)
         (struct tt_pattern){.is_float = !integer, .bits = integer ? file->file.bits : 32};
     source->rate_hz = (uint32_t)file->file.info.samplerate;
     source->channels = (unsigned)file->file.info.channels;
-    source->frames = frames > 0 && frames < SF_COUNT_MAX ? frames : -1;
+    source->frames = frames > 0 ? frames : -1;
     /* A decoder's count of what it decodes is a guess. */
     if (file->file.kind == TT_SOUND_LOSSY) {
         source->frames = -1;
@@ -113,7 +113,8 @@ int tt_source_file_open(const struct tt_source_setup *setup, struct tt_source **
     error = tt_sound_file_open(setup->name, setup->raw, &file->file, why);
     if (error < 0) {
         free(file);
-        return tt_say(error, ret_message, "%s cannot be played: %s", setup->name, why);
+        return tt_say(error == -ENOENT ? -EINVAL : error, ret_message, "%s cannot be played: %s",
+                      setup->name, why);
     }
     file->source.ops = &file_ops;
     file->loop = setup->loop;

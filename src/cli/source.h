@@ -43,8 +43,8 @@ struct tt_source {
     uint64_t (*xruns)(const struct tt_source *source); /* of a card; NULL: it has none */
 };
 
-/* 0; -EINVAL, -ENOENT: that cannot be a source; another -errno: the system refused. With
- * *ret_message. Close with tt_source_close. */
+/* 0; -EINVAL: that cannot be a source; another -errno: the system refused. With *ret_message. Close
+ * with tt_source_close. */
 int tt_source_open(const struct tt_source_setup *setup, struct tt_source **ret_source,
                    struct tt_message *ret_message);
 void tt_source_close(struct tt_source *source);

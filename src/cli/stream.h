@@ -77,7 +77,7 @@ struct tt_stream {
 #define TT_STREAM_BLOCK_FRAMES 2048
 
 /* Opens source or sink and link. `job` stays the caller's. 0, or -errno with *ret_message (-EINVAL,
- * -ENOENT, -EMSGSIZE: what was asked for will not do). Close it in any case. */
+ * -EMSGSIZE: what was asked for will not do). Close it in any case. */
 int tt_stream_open(struct tt_stream *stream, struct tt_message *ret_message);
 void tt_stream_close(struct tt_stream *stream);
 

@@ -288,6 +288,40 @@ int tt_stream_file_parse(const char *text, size_t bytes, enum tt_role role,
     return 0;
 }
 
+/* A file that is named in the stream file is looked for beside it. */
+static int place_beside(const char *path, char **name)
+{
+    const char *slash = strrchr(path, '/');
+    char *beside;
+
+    if (!slash || !*name || (*name)[0] == '/' || strcmp(*name, "-") == 0 ||
+        strncmp(*name, "tone:", 5) == 0 || strncmp(*name, "alsa:", 5) == 0) {
+        return 0;
+    }
+    if (asprintf(&beside, "%.*s%s", (int)(slash - path) + 1, path, *name) < 0) {
+        return -ENOMEM;
+    }
+    free(*name);
+    *name = beside;
+    return 0;
+}
+
+static int place_all(const char *path, struct tt_stream_file *file)
+{
+    int error = 0;
+
+    for (size_t i = 0; i < file->count && error == 0; i++) {
+        error = place_beside(path, &file->jobs[i].end);
+        if (error == 0) {
+            error = place_beside(path, &file->jobs[i].report);
+        }
+    }
+    if (error < 0) {
+        tt_stream_file_done(file);
+    }
+    return error;
+}
+
 int tt_stream_file_read(const char *path, enum tt_role role, const struct tt_stream_job *base,
                         struct tt_stream_file *ret_file, struct tt_stream_file_fault *ret_fault)
 {
@@ -304,6 +338,9 @@ int tt_stream_file_read(const char *path, enum tt_role role, const struct tt_str
         snprintf(ret_fault->message.text, sizeof(ret_fault->message.text), "%s", strerror(-error));
     } else {
         error = tt_stream_file_parse(text, bytes, role, base, ret_file, ret_fault);
+    }
+    if (error == 0) {
+        error = place_all(path, ret_file);
     }
     free(text);
     if (in) {

@@ -34,7 +34,8 @@ struct tt_stream_file_fault {
 int tt_stream_file_parse(const char *text, size_t bytes, enum tt_role role,
                          const struct tt_stream_job *base, struct tt_stream_file *ret_file,
                          struct tt_stream_file_fault *ret_fault);
-/* As that, of a file; -errno where it cannot be read. */
+/* As that, of a file, beside which relative paths in it are looked for; -errno where it cannot be
+ * read. */
 int tt_stream_file_read(const char *path, enum tt_role role, const struct tt_stream_job *base,
                         struct tt_stream_file *ret_file, struct tt_stream_file_fault *ret_fault);
 void tt_stream_file_done(struct tt_stream_file *file);

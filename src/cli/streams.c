@@ -49,7 +49,7 @@ struct streams {
 
 static bool is_usage(int error)
 {
-    return error == -EINVAL || error == -ENOENT || error == -EMSGSIZE;
+    return error == -EINVAL || error == -EMSGSIZE;
 }
 
 /* What is drawn stays above what is said. */
