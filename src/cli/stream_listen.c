@@ -14,7 +14,7 @@
 #include "cli/stream.h"
 
 #define CARD_BUFFER_NS (20 * TT_NS_PER_MS)
-#define PACKET_BYTES   2048
+#define PACKET_BYTES   16384 /* jumbo frames */
 /* A sink that runs by its own clock gets so long to take what is left at the end. */
 #define LEAVE_NS (1 * TT_NS_PER_S)
 #define NAP_NS   (5 * TT_NS_PER_MS)

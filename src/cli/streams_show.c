@@ -3,6 +3,7 @@
  */
 #include "cli/streams_show.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -171,7 +172,7 @@ static void print_counts(const struct tt_streams_view *view, FILE *out)
         {"wire", TT_ALIGN_LEFT},     {"rate Hz", TT_ALIGN_RIGHT},  {"ch", TT_ALIGN_RIGHT},
         {"frames", TT_ALIGN_RIGHT},  {"PDUs", TT_ALIGN_RIGHT},     {"late", TT_ALIGN_RIGHT},
         {"dropped", TT_ALIGN_RIGHT}, {"refused", TT_ALIGN_RIGHT},  {"xruns", TT_ALIGN_RIGHT},
-        {"silence", TT_ALIGN_RIGHT}, {"clipped", TT_ALIGN_RIGHT},
+        {"silence", TT_ALIGN_RIGHT}, {"clipped", TT_ALIGN_RIGHT},  {"peak dBFS", TT_ALIGN_LEFT},
     };
     static const struct tt_column listen_columns[] = {
         {"#", TT_ALIGN_RIGHT},       {"stream ID", TT_ALIGN_LEFT}, {"sink", TT_ALIGN_LEFT},
@@ -180,6 +181,7 @@ static void print_counts(const struct tt_streams_view *view, FILE *out)
         {"late", TT_ALIGN_RIGHT},    {"absent", TT_ALIGN_RIGHT},   {"xruns", TT_ALIGN_RIGHT},
         {"skipped", TT_ALIGN_RIGHT}, {"clipped", TT_ALIGN_RIGHT},  {"peak dBFS", TT_ALIGN_LEFT},
     };
+    static_assert(sizeof(talk_columns) == sizeof(listen_columns), "one row for both");
     bool talker = is_talker(view->streams);
     struct tt_table table;
     char id[TT_STREAM_ID_TEXT];
@@ -241,7 +243,10 @@ static void print_losses(const struct tt_streams_view *view, FILE *out)
         if (is_talker(stream)) {
             tt_loss_line_talk(&status->talk, status->notes, &line);
         } else {
-            tt_loss_line_listen(&status->config, &status->listen, &line);
+            struct tt_listen_counters counters = status->listen;
+
+            counters.xruns = 0; /* the engine's one is that the talker went, where that ends it */
+            tt_loss_line_listen(&status->config, &counters, &line);
         }
         if (line.text[0] != 0) {
             fprintf(out, "%zu: %s\n", i + 1, line.text);

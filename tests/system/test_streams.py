@@ -200,6 +200,7 @@ def case_interrupts(lab):
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     out, errors = text.communicate(timeout=90)
     check("Departure - due, ns" in out and "1 stream, 0:00:0" in out, out)
+    check("peak dBFS\n" in out and "-20.0 -20.0\n" in out, out)
     check("the kernel's TAI offset" in errors or "launch times are kept by software" in errors, errors)
 
 
@@ -226,6 +227,28 @@ def case_no_talker(lab):
                       out).end(code=1)
     check(last["streams"][0]["frames"] == 14400, last)
     check(wav_parts(out.read_bytes())[4] == bytes(2 * 14400), "300 ms of silence")
+
+
+def case_talker_goes(lab):
+    """--on-absence xrun: the end of the stream is the end of the recording, and a good one."""
+    out = lab.folder / "out.wav"
+    listener = lab.listen(*options(), "--on-absence", "xrun", out)
+    lab.talk(*options(), *EASY, "--duration", "1s", "tone:440").end()
+    last = listener.end()["streams"][0]
+    check(last["counters"]["frames_lost"] == 0 and last["xruns"] == 0 and last["frames"] > 40000, last)
+
+
+def case_hung_source(lab):
+    """A source that never answers holds nothing up: silence, counted, and an interrupt still ends it."""
+    fifo = lab.folder / "in.raw"
+    os.mkfifo(fifo)
+    writer = os.open(fifo, os.O_RDWR)
+    os.write(writer, bytes(4 * 9600))
+    talker = lab.talk(*options(), "--raw", "S16_LE,2,48000", "--buffer", "100ms", fifo, wait=False)
+    talker.wait_line("silence", lambda line: line["streams"][0]["state"] == "running")
+    talker.process.send_signal(signal.SIGINT)
+    check(talker.process.wait(timeout=90) == 3 and "has not answered" in talker.errors(), talker.errors())
+    os.close(writer)
 
 
 def case_messages(lab):

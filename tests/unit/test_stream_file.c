@@ -122,7 +122,7 @@ static void test_faults_have_a_place(void **state)
          42, "leaves no time"},
         {"{\"interface\": \"e\", \"streams\": [\n{" ONE ", \"source\": \"a\"},\n"
          "{\"source\": \"b\", " ONE "}]}",
-         0, 3, 31, "is that of the stream in line 2"},
+         0, 3, 30, "is that of the stream in line 2"},
     };
 
     (void)state;
