@@ -16,6 +16,8 @@
 struct tt_feeder {
     struct tt_stream *streams; /* open */
     size_t count;
+    struct tt_stream_group *group; /* of those whose shape is known */
+    int64_t first_ready_mono_ns;   /* 0: none is yet */
     atomic_bool quit;
     atomic_bool done;             /* all streams have ended */
     atomic_uint_least64_t rounds; /* grows while it is not held up */

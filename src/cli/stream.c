@@ -29,7 +29,9 @@ void tt_stream_close(struct tt_stream *stream)
     tt_stream_engine_done(&stream->engine);
     tt_source_close(stream->source);
     tt_sink_close(stream->sink);
-    tt_link_close(stream->attachment.link);
+    if (stream->has_own) {
+        tt_stream_group_done(&stream->own);
+    }
     free(stream->patterns);
     pthread_mutex_destroy(&stream->mutex);
 }
@@ -49,6 +51,7 @@ int tt_stream_engine_open(struct tt_stream *stream, struct tt_message *ret_messa
         .role = stream->role,
         .config = &stream->config,
         .attachment = &stream->attachment,
+        .group = stream->has_own ? &stream->own : stream->group,
         .buffer_frames = buffer_frames(stream),
         .event_capacity = stream->job->report ? EVENTS_OF_FILE : 0,
     };
@@ -96,11 +99,29 @@ void tt_stream_step(struct tt_stream *stream)
     }
 }
 
+void tt_stream_started(struct tt_stream *stream)
+{
+    if (stream->duration_ns < INT64_MAX) {
+        stream->frames_left =
+            tt_ns_to_frames(stream->duration_ns, stream->config.rate_hz) - stream->live.frames;
+    }
+    stream->live.state = TT_STREAM_RUNNING;
+}
+
+void tt_stream_not_started(struct tt_stream *stream, int error)
+{
+    tt_stream_fail(stream, error, "the stream cannot be started: %s%s", strerror(-error),
+                   stream->cpu >= 0 && error == -EINVAL ? " (is there such a processor?)" : "");
+}
+
 void tt_stream_finish(struct tt_stream *stream)
 {
-    if (stream->role == TT_ROLE_TALKER) {
-        tt_stream_talk_finish(stream);
+    if (stream->has_own) {
+        tt_stream_group_stop(&stream->own);
     } else {
+        tt_stream_engine_leave(&stream->engine);
+    }
+    if (stream->role == TT_ROLE_LISTENER) {
         tt_stream_listen_finish(stream);
     }
     stream->live.state = TT_STREAM_ENDED;

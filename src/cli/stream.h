@@ -51,11 +51,14 @@ struct tt_stream_status {
 struct tt_stream {
     const struct tt_stream_job *job;
     enum tt_role role;
-    int cpu;             /* of the engine; -1: any */
-    int64_t duration_ns; /* INT64_MAX: for ever */
+    int cpu;                       /* of the engine; -1: any */
+    struct tt_stream_group *group; /* of the streams whose shape is known from the start */
+    int64_t duration_ns;           /* INT64_MAX: for ever */
     int64_t begin_mono_ns;
 
     struct tt_stream_config config;
+    struct tt_stream_group own; /* of a listener that had to wait for its shape */
+    bool has_own;
     struct tt_attachment attachment;
     struct tt_source *source;
     struct tt_sink *sink;
@@ -68,6 +71,7 @@ struct tt_stream {
     int64_t silence_frames; /* that a sink is to get first */
     uint64_t padded;        /* the engine's count when we last looked */
     bool source_ended;
+    bool is_ready; /* to start, with its group */
 
     struct tt_stream_status live; /* the feeder's own */
     pthread_mutex_t mutex;
@@ -76,8 +80,8 @@ struct tt_stream {
 
 #define TT_STREAM_BLOCK_FRAMES 2048
 
-/* Opens source or sink and link. `job` stays the caller's. 0, or -errno with *ret_message (-EINVAL,
- * -EMSGSIZE: what was asked for will not do). Close it in any case. */
+/* Opens source or sink and link. `job` and `group` stay the caller's. 0, or -errno with
+ * *ret_message (-EINVAL, -EMSGSIZE: what was asked for will not do). Close it in any case. */
 int tt_stream_open(struct tt_stream *stream, struct tt_message *ret_message);
 void tt_stream_close(struct tt_stream *stream);
 
@@ -87,7 +91,11 @@ void tt_stream_conversion(const struct tt_stream *stream, struct tt_message *ret
 
 /* Does what can be done now. */
 void tt_stream_step(struct tt_stream *stream);
-/* Stops it, empties what is left into the sink and closes that. */
+/* Its group has started. */
+void tt_stream_started(struct tt_stream *stream);
+/* It could not. */
+void tt_stream_not_started(struct tt_stream *stream, int error);
+/* Ends it, empties what is left into the sink and closes that. */
 void tt_stream_finish(struct tt_stream *stream);
 void tt_stream_publish(struct tt_stream *stream);
 /* `anew`: peaks are measured anew from here on. */
@@ -100,7 +108,6 @@ TT_PRINTF(3, 4) void tt_stream_fail(struct tt_stream *stream, int error, const c
 /* The two ways, each in its file; as those without a name in it. */
 int tt_stream_talk_open(struct tt_stream *stream, struct tt_message *ret_message);
 void tt_stream_talk_step(struct tt_stream *stream);
-void tt_stream_talk_finish(struct tt_stream *stream);
 int tt_stream_listen_open(struct tt_stream *stream, struct tt_message *ret_message);
 void tt_stream_listen_step(struct tt_stream *stream);
 void tt_stream_listen_finish(struct tt_stream *stream);

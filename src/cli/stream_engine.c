@@ -3,12 +3,106 @@
  */
 #include "cli/stream_engine.h"
 
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/ns.h"
-#include "os/thread.h"
 
 /* A frame arrives up to a second (the longest transit) before its presentation, and may find the
  * listener's thread held up for another. */
 #define HORIZON_NS (2 * TT_NS_PER_S)
+
+struct tt_stream_group_link {
+    struct tt_stream_group_link *next;
+    enum tt_role role;
+    char ifname[TT_IFNAME_BYTES];
+    int priority;
+    enum tt_pace pace;
+    struct tt_attachment attachment;
+};
+
+int tt_stream_group_init(struct tt_stream_group *group, unsigned streams, int cpu)
+{
+    *group = (struct tt_stream_group){.streams = streams};
+    if (tt_engine_new(tt_clock_system(), &group->engine) < 0) {
+        return -ENOMEM;
+    }
+    tt_engine_set_cpu(group->engine, cpu);
+    return 0;
+}
+
+void tt_stream_group_done(struct tt_stream_group *group)
+{
+    tt_engine_free(group->engine);
+    group->engine = NULL;
+    while (group->links) {
+        struct tt_stream_group_link *link = group->links;
+
+        group->links = link->next;
+        tt_link_close(link->attachment.link);
+        free(link);
+    }
+}
+
+/* Where the kernel keeps launch times, each talker has its own reports. */
+static bool can_share(const struct tt_stream_group_link *link,
+                      const struct tt_stream_config *config, enum tt_role role)
+{
+    return link->role == role && strcmp(link->ifname, config->ifname) == 0 &&
+           (role == TT_ROLE_LISTENER ||
+            (link->priority == config->priority && link->pace == config->pace &&
+             !link->attachment.link->keeps_launch_times));
+}
+
+int tt_stream_group_attach(struct tt_stream_group *group, const struct tt_stream_config *config,
+                           enum tt_role role, struct tt_attachment *ret_attachment,
+                           struct tt_message *ret_message)
+{
+    struct tt_stream_group_link *link = group->links;
+    int error;
+
+    while (link && !can_share(link, config, role)) {
+        link = link->next;
+    }
+    if (!link) {
+        link = calloc(1, sizeof(*link));
+        if (!link) {
+            snprintf(ret_message->text, sizeof(ret_message->text), "out of memory");
+            return -ENOMEM;
+        }
+        link->role = role;
+        memcpy(link->ifname, config->ifname, sizeof(link->ifname));
+        link->priority = config->priority;
+        link->pace = config->pace;
+        error = tt_attach(config, role, group->streams, &link->attachment, ret_message);
+        if (error < 0) {
+            free(link);
+            return error;
+        }
+        link->next = group->links;
+        group->links = link;
+    }
+    *ret_attachment = link->attachment;
+    return 0;
+}
+
+int tt_stream_group_start(struct tt_stream_group *group)
+{
+    int error = tt_engine_start(group->engine, true);
+
+    group->started = error == 0;
+    return error;
+}
+
+void tt_stream_group_stop(struct tt_stream_group *group)
+{
+    if (group->started) {
+        tt_engine_stop(group->engine);
+    }
+    group->started = false;
+}
 
 static int new_talk(const struct tt_stream_engine_setup *setup, struct tt_stream_engine *engine)
 {
@@ -16,6 +110,7 @@ static int new_talk(const struct tt_stream_engine_setup *setup, struct tt_stream
         .config = setup->config,
         .link = setup->attachment->link,
         .clock = tt_clock_system(),
+        .engine = setup->group->engine,
         .buffer_frames = setup->buffer_frames,
         .release_ns = setup->attachment->release_ns,
         .offload = setup->attachment->offload,
@@ -35,6 +130,7 @@ static int new_listen(const struct tt_stream_engine_setup *setup, struct tt_stre
         .config = setup->config,
         .link = setup->attachment->link,
         .clock = tt_clock_system(),
+        .engine = setup->group->engine,
         .buffer_frames = setup->buffer_frames,
         .period_frames = setup->buffer_frames / 4,
         .horizon_ns = HORIZON_NS + setup->config->playout_latency_ns,
@@ -66,34 +162,11 @@ int tt_stream_engine_new(const struct tt_stream_engine_setup *setup,
     return 0;
 }
 
-static int start(struct tt_stream_engine *engine)
+void tt_stream_engine_leave(struct tt_stream_engine *engine)
 {
-    return engine->talk ? tt_talk_start(engine->talk, true) : tt_listen_start(engine->listen, true);
-}
-
-int tt_stream_engine_start(struct tt_stream_engine *engine, int cpu)
-{
-    struct tt_thread_cpus before;
-    int error;
-
-    if (cpu < 0) {
-        return start(engine);
-    }
-    /* A thread stays where the one that started it was. */
-    error = tt_thread_pin(cpu, &before);
-    if (error == 0) {
-        error = start(engine);
-        tt_thread_unpin(&before);
-    }
-    return error;
-}
-
-void tt_stream_engine_stop(struct tt_stream_engine *engine)
-{
-    if (engine->talk) {
-        tt_talk_stop(engine->talk);
-    } else if (engine->listen) {
-        tt_listen_stop(engine->listen);
+    if (engine->device) {
+        tt_device_leave(engine->device, TT_DEVICE_RUNNING, TT_DEVICE_STOPPED);
+        tt_device_leave(engine->device, TT_DEVICE_DRAINING, TT_DEVICE_STOPPED);
     }
 }
 

@@ -8,6 +8,7 @@
 #include "audio/aaf.h"
 #include "audio/avtp.h"
 #include "audio/eth.h"
+#include "base/min_max.h"
 #include "base/ns.h"
 #include "cli/cmd.h"
 #include "cli/say.h"
@@ -52,12 +53,21 @@ static int begin(struct tt_stream *stream, struct tt_message *ret_message)
 int tt_stream_listen_open(struct tt_stream *stream, struct tt_message *ret_message)
 {
     int error = tt_sink_check(stream->job->end, stream->job->is_raw, ret_message);
+    bool complete = is_complete(&stream->config);
 
     stream->live.state = TT_STREAM_WAITING;
-    if (error == 0) {
-        error = tt_attach(&stream->config, TT_ROLE_LISTENER, &stream->attachment, ret_message);
+    if (error == 0 && !complete) {
+        error = tt_stream_group_init(&stream->own, 1, stream->cpu);
+        stream->has_own = error == 0;
+        if (error < 0) {
+            return tt_say(error, ret_message, "out of memory");
+        }
     }
-    if (error == 0 && is_complete(&stream->config)) {
+    if (error == 0) {
+        error = tt_stream_group_attach(complete ? stream->group : &stream->own, &stream->config,
+                                       TT_ROLE_LISTENER, &stream->attachment, ret_message);
+    }
+    if (error == 0 && complete) {
         error = begin(stream, ret_message);
     }
     return error;
@@ -70,19 +80,19 @@ static int64_t time_left(const struct tt_stream *stream)
                : stream->begin_mono_ns + stream->duration_ns - tt_cli_now_mono_ns();
 }
 
-static void start(struct tt_stream *stream, int64_t duration_ns)
+/* It had to wait: what is left of the time is for the recording. */
+static void start(struct tt_stream *stream)
 {
-    int error = tt_stream_engine_start(&stream->engine, stream->cpu);
+    int error = tt_stream_group_start(&stream->own);
 
     if (error < 0) {
-        tt_stream_fail(stream, error, "the stream cannot be started: %s%s", strerror(-error),
-                       stream->cpu >= 0 && error == -EINVAL ? " (is there such a processor?)" : "");
+        tt_stream_not_started(stream, error);
         return;
     }
-    if (duration_ns < INT64_MAX) {
-        stream->frames_left = tt_ns_to_frames(duration_ns, stream->config.rate_hz);
+    if (stream->duration_ns < INT64_MAX) {
+        stream->duration_ns = tt_max64(time_left(stream), 0);
     }
-    stream->live.state = TT_STREAM_RUNNING;
+    tt_stream_started(stream);
 }
 
 /* Takes from the packet what nobody has fixed, where the rest is as it was fixed. */
@@ -127,7 +137,7 @@ static void wait_for_shape(struct tt_stream *stream)
             if (error < 0) {
                 tt_stream_fail(stream, error, "%s", message.text);
             } else {
-                start(stream, time_left(stream));
+                start(stream);
             }
             return;
         }
@@ -267,7 +277,7 @@ void tt_stream_listen_step(struct tt_stream *stream)
         wait_for_shape(stream);
         break;
     case TT_STREAM_FILLING:
-        start(stream, stream->duration_ns);
+        stream->is_ready = true;
         break;
     case TT_STREAM_RUNNING:
         run(stream);
@@ -300,7 +310,6 @@ void tt_stream_listen_finish(struct tt_stream *stream)
 {
     int error;
 
-    tt_stream_engine_stop(&stream->engine);
     if (stream->engine.listen && stream->sink && stream->live.error == 0) {
         empty_the_rest(stream);
     }

@@ -63,7 +63,8 @@ int tt_stream_talk_open(struct tt_stream *stream, struct tt_message *ret_message
         error = agree(stream, ret_message);
     }
     if (error == 0) {
-        error = tt_attach(&stream->config, TT_ROLE_TALKER, &stream->attachment, ret_message);
+        error = tt_stream_group_attach(stream->group, &stream->config, TT_ROLE_TALKER,
+                                       &stream->attachment, ret_message);
     }
     if (error == 0) {
         error =
@@ -196,18 +197,6 @@ static void fill(struct tt_stream *stream)
     }
 }
 
-static void start(struct tt_stream *stream)
-{
-    int error = tt_stream_engine_start(&stream->engine, stream->cpu);
-
-    if (error < 0) {
-        tt_stream_fail(stream, error, "the stream cannot be started: %s%s", strerror(-error),
-                       stream->cpu >= 0 && error == -EINVAL ? " (is there such a processor?)" : "");
-        return;
-    }
-    stream->live.state = TT_STREAM_RUNNING;
-}
-
 static void run(struct tt_stream *stream)
 {
     look_for_starving(stream);
@@ -223,9 +212,7 @@ void tt_stream_talk_step(struct tt_stream *stream)
     switch (stream->live.state) {
     case TT_STREAM_FILLING:
         fill(stream);
-        if (stream->source_ended || filled(stream) >= stream->buffer_frames / 2) {
-            start(stream);
-        }
+        stream->is_ready = stream->source_ended || filled(stream) >= stream->buffer_frames / 2;
         break;
     case TT_STREAM_RUNNING:
         run(stream);
@@ -238,9 +225,4 @@ void tt_stream_talk_step(struct tt_stream *stream)
     default:
         break;
     }
-}
-
-void tt_stream_talk_finish(struct tt_stream *stream)
-{
-    tt_stream_engine_stop(&stream->engine);
 }

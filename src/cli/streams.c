@@ -37,6 +37,7 @@ struct streams {
     struct tt_stream *streams;
     struct tt_stream_status *statuses;
     size_t count;
+    struct tt_stream_group group;
     struct tt_feeder feeder;
     int64_t begin_mono_ns;
     int64_t next_show_ns;
@@ -263,6 +264,7 @@ static int run_feeder(struct streams *s)
     }
     s->feeder.streams = s->streams;
     s->feeder.count = s->count;
+    s->feeder.group = &s->group;
     error = tt_feeder_start(&s->feeder);
     if (error < 0) {
         tt_cli_say(s->command, "no thread can be started: %s", strerror(-error));
@@ -286,6 +288,7 @@ static int open_streams(struct streams *s, const struct tt_stream_job *jobs)
         *stream = (struct tt_stream){.job = &jobs[i],
                                      .role = s->options->role,
                                      .cpu = s->options->cpu,
+                                     .group = &s->group,
                                      .duration_ns = s->options->duration_ns,
                                      .begin_mono_ns = s->begin_mono_ns};
         error = tt_stream_open(stream, &message);
@@ -310,7 +313,8 @@ static int run_jobs(struct streams *s, const struct tt_stream_job *jobs)
     s->streams = calloc(s->count, sizeof(*s->streams));
     s->statuses = calloc(s->count, sizeof(*s->statuses));
     s->beat_frames = calloc(s->count, sizeof(*s->beat_frames));
-    if (!s->streams || !s->statuses || !s->beat_frames) {
+    if (!s->streams || !s->statuses || !s->beat_frames ||
+        tt_stream_group_init(&s->group, (unsigned)s->count, s->options->cpu) < 0) {
         tt_cli_say(s->command, "out of memory");
         s->count = 0;
         code = TT_EXIT_ENVIRONMENT;
@@ -323,6 +327,7 @@ static int run_jobs(struct streams *s, const struct tt_stream_job *jobs)
     for (size_t i = 0; i < s->count; i++) {
         tt_stream_close(&s->streams[i]);
     }
+    tt_stream_group_done(&s->group);
     free(s->streams);
     free(s->statuses);
     free(s->beat_frames);

@@ -18,8 +18,8 @@
 struct tt_link_packet {
     uint8_t *data;       /* the Ethernet frame; tags in-line when sent */
     size_t bytes;        /* send: its length. receive: capacity, then the length on the wire */
-    int64_t time_tai_ns; /* send: launch time where the link keeps them. receive: arrival */
-    bool kernel_stamped; /* receive: the kernel's stamp; false: ours, taken on reading */
+    int64_t time_tai_ns; /* send: launch time where the link keeps them. receive: arrival, by the
+                            kernel */
     int vlan_id;         /* receive: of the tag that the kernel took off; -1: none */
     int pcp;
 };
@@ -41,15 +41,16 @@ struct tt_link_ops {
      * allows; -ENETDOWN, works again by itself when the link is up; -ENXIO the interface is gone.
      */
     int (*send)(struct tt_link *link, const struct tt_link_packet *packets, int n);
-    /* Takes up to n <= TT_LINK_BATCH packets that are there; 0: none. -ENETDOWN once after the
-     * interface went down; packets come again by themselves when it is up. */
+    /* Takes up to n <= TT_LINK_BATCH packets that are there; 0: none. An interface that is down, or
+     * gone, has none; they come again by themselves when it is up. */
     int (*receive)(struct tt_link *link, struct tt_link_packet *packets, int n);
     /* Adds what the error queue holds to *errors. */
     void (*collect_errors)(struct tt_link *link, struct tt_link_errors *errors);
     /* From now on packets leave when they are sent, past the kernel's qdiscs, which can refuse them
      * no more: launch times are no longer kept. 0 or -errno. */
     int (*bypass)(struct tt_link *link);
-    /* Packets lost before they could be read (socket buffer full), since the last call. */
+    /* Packets lost before they could be read (ring full), since the last call; known with the next
+     * packet that comes. */
     uint64_t (*receive_drops)(struct tt_link *link);
     void (*close)(struct tt_link *link);
 };

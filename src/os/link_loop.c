@@ -225,7 +225,6 @@ static int loop_receive(struct tt_link *link, struct tt_link_packet *packets, in
 
         deliver(entry, &packets[taken]);
         packets[taken].time_tai_ns = entry->arrival_mono_ns + clock->tai_minus_mono_ns;
-        packets[taken].kernel_stamped = true;
         taken++;
     }
     return taken;

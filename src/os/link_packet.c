@@ -32,18 +32,17 @@
 #include "base/ns.h"
 #include "os/clock.h"
 #include "os/packet_filter.h"
+#include "os/packet_ring.h"
 
+#define MTU_MAX           9000
 #define SEND_BUFFER_BYTES (4 * 1024 * 1024)
 #define ERROR_BATCHES_MAX 16
 
 #define SEND_CONTROL_BYTES CMSG_SPACE(sizeof(uint64_t))
-#define RECEIVE_CONTROL_BYTES                                                                      \
-    (CMSG_SPACE(sizeof(struct timespec)) + CMSG_SPACE(sizeof(struct tpacket_auxdata)))
 #define ERROR_CONTROL_BYTES                                                                        \
-    (CMSG_SPACE(sizeof(struct sock_extended_err) + sizeof(struct sockaddr_storage)) +              \
-     RECEIVE_CONTROL_BYTES)
+    CMSG_SPACE(sizeof(struct sock_extended_err) + sizeof(struct sockaddr_storage))
 
-/* What sendmmsg and recvmmsg need for a batch. */
+/* What sendmmsg, and recvmmsg of the error queue, need for a batch. */
 struct packet_batch {
     struct mmsghdr messages[TT_LINK_BATCH];
     struct iovec vectors[TT_LINK_BATCH];
@@ -55,6 +54,7 @@ struct packet_link {
     int fd;
     int ifindex;
     int64_t tai_offset_ns; /* TAI - UTC as last read */
+    struct tt_packet_ring ring;
     struct packet_batch batch;
 };
 
@@ -105,69 +105,20 @@ static int packet_send(struct tt_link *link, const struct tt_link_packet *packet
     return sent < 0 ? -errno : sent;
 }
 
-static int64_t timespec_ns(const struct timespec *t)
-{
-    return t->tv_sec * TT_NS_PER_S + t->tv_nsec;
-}
-
-static int64_t tai_now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_TAI, &t);
-    return timespec_ns(&t);
-}
-
-/* Reads the stamp and the tag that came with a packet. */
-static void read_control(const struct packet_link *p, struct msghdr *message,
-                         struct tt_link_packet *packet)
-{
-    for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c; c = CMSG_NXTHDR(message, c)) {
-        if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_TIMESTAMPNS) {
-            struct timespec t;
-
-            memcpy(&t, CMSG_DATA(c), sizeof(t));
-            packet->time_tai_ns = timespec_ns(&t) + p->tai_offset_ns;
-            packet->kernel_stamped = true;
-        } else if (c->cmsg_level == SOL_PACKET && c->cmsg_type == PACKET_AUXDATA) {
-            struct tpacket_auxdata aux;
-
-            memcpy(&aux, CMSG_DATA(c), sizeof(aux));
-            if (aux.tp_status & TP_STATUS_VLAN_VALID) {
-                packet->vlan_id = aux.tp_vlan_tci & 0xFFF;
-                packet->pcp = aux.tp_vlan_tci >> 13;
-            }
-        }
-    }
-}
-
 static int packet_receive(struct tt_link *link, struct tt_link_packet *packets, int n)
 {
     struct packet_link *p = packet_of(link);
-    int64_t now_tai_ns;
     int tai_offset_s;
-    int taken;
+    int taken = 0;
 
-    assert(n <= TT_LINK_BATCH);
-    for (int i = 0; i < n; i++) {
-        batch_set(&p->batch, i, packets[i].data, packets[i].bytes, RECEIVE_CONTROL_BYTES);
+    while (taken < n && tt_packet_ring_take(&p->ring, &packets[taken])) {
+        taken++;
     }
-    /* MSG_TRUNC: the length on the wire, also where it is more than the capacity. */
-    taken = recvmmsg(p->fd, p->batch.messages, (unsigned)n, MSG_TRUNC, NULL);
-    if (taken < 0) {
-        return errno == EAGAIN || errno == EINTR ? 0 : -errno;
-    }
-    if (tt_clock_tai_offset(&tai_offset_s) == 0) {
+    if (taken > 0 && tt_clock_tai_offset(&tai_offset_s) == 0) {
         p->tai_offset_ns = tai_offset_s * TT_NS_PER_S;
     }
-    now_tai_ns = tai_now_ns();
     for (int i = 0; i < taken; i++) {
-        packets[i].bytes = p->batch.messages[i].msg_len;
-        packets[i].time_tai_ns = now_tai_ns;
-        packets[i].kernel_stamped = false;
-        packets[i].vlan_id = -1;
-        packets[i].pcp = -1;
-        read_control(p, &p->batch.messages[i].msg_hdr, &packets[i]);
+        packets[i].time_tai_ns += p->tai_offset_ns;
     }
     return taken;
 }
@@ -227,11 +178,16 @@ static int packet_bypass(struct tt_link *link)
 
 static uint64_t packet_receive_drops(struct tt_link *link)
 {
+    struct packet_link *p = packet_of(link);
     struct tpacket_stats stats = {0};
     socklen_t bytes = sizeof(stats);
 
+    if (!p->ring.losing) {
+        return 0;
+    }
+    p->ring.losing = false;
     /* Reading resets it. */
-    getsockopt(packet_of(link)->fd, SOL_PACKET, PACKET_STATISTICS, &stats, &bytes);
+    getsockopt(p->fd, SOL_PACKET, PACKET_STATISTICS, &stats, &bytes);
     return stats.tp_drops;
 }
 
@@ -239,6 +195,7 @@ static void packet_close(struct tt_link *link)
 {
     struct packet_link *p = packet_of(link);
 
+    tt_packet_ring_close(&p->ring);
     if (p->fd >= 0) {
         close(p->fd);
     }
@@ -328,18 +285,13 @@ static int prepare_send(struct packet_link *p, const struct tt_link_packet_setup
     return 0;
 }
 
-static void set_receive_buffer(int fd, size_t asked_bytes, struct tt_link_packet_found *found)
+/* The longest packet that is looked into: a tagged one of the MTU, and not of a virtual
+ * interface's. */
+static size_t packet_bytes_max(const struct packet_link *p)
 {
-    int value = asked_bytes < INT32_MAX / 2 ? (int)asked_bytes : INT32_MAX / 2;
-    socklen_t bytes = sizeof(value);
+    unsigned mtu_bytes = p->link.mtu_bytes < MTU_MAX ? p->link.mtu_bytes : MTU_MAX;
 
-    if (asked_bytes > 0 && set_int(fd, SOL_SOCKET, SO_RCVBUFFORCE, value) < 0) {
-        set_int(fd, SOL_SOCKET, SO_RCVBUF, value);
-    }
-    /* The kernel keeps twice what it grants, for its own overhead. */
-    if (getsockopt(fd, SOL_SOCKET, SO_RCVBUF, &value, &bytes) == 0) {
-        found->receive_buffer_bytes = (size_t)value / 2;
-    }
+    return mtu_bytes + ETH_HLEN + 4;
 }
 
 static int join(struct packet_link *p, const uint8_t *dest)
@@ -371,14 +323,16 @@ static int prepare_receive(struct packet_link *p, const struct tt_link_packet_se
     if (setsockopt(p->fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program)) < 0) {
         return -errno;
     }
-    rc = set_int(p->fd, SOL_PACKET, PACKET_AUXDATA, 1);
+    /* Spares a copy of each packet sent; where it is not known, the filter alone drops them. */
+    set_int(p->fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, 1);
+    /* Has packets stamped as they come in, which the ring shows. */
+    set_int(p->fd, SOL_SOCKET, SO_TIMESTAMPNS, 1);
+    found->step = TT_LINK_STEP_RING;
+    rc = tt_packet_ring_open(p->fd, packet_bytes_max(p), setup->receive_buffer_bytes, &p->ring);
     if (rc < 0) {
         return rc;
     }
-    /* Spares a copy of each packet sent; where it is not known, the filter alone drops them. */
-    set_int(p->fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, 1);
-    found->kernel_stamps = set_int(p->fd, SOL_SOCKET, SO_TIMESTAMPNS, 1) == 0;
-    set_receive_buffer(p->fd, setup->receive_buffer_bytes, found);
+    found->receive_buffer_bytes = p->ring.memory_bytes;
     found->step = TT_LINK_STEP_MEMBERSHIP;
     return join(p, setup->dest);
 }

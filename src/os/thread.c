@@ -89,33 +89,22 @@ int tt_thread_start_plain(struct tt_thread *thread, void (*run)(void *context), 
     return start(thread, false);
 }
 
+int tt_thread_pin(struct tt_thread *thread, int cpu)
+{
+    cpu_set_t set;
+
+    if (cpu < 0 || cpu >= CPU_SETSIZE) {
+        return -EINVAL;
+    }
+    CPU_ZERO(&set);
+    CPU_SET((size_t)cpu, &set);
+    return -pthread_setaffinity_np(thread->thread, sizeof(set), &set);
+}
+
 void tt_thread_join(struct tt_thread *thread)
 {
     if (thread->running && thread->pid == getpid()) {
         pthread_join(thread->thread, NULL);
     }
     thread->running = false;
-}
-
-int tt_thread_pin(int cpu, struct tt_thread_cpus *ret_before)
-{
-    struct tt_thread_cpus before;
-    cpu_set_t one;
-
-    if (cpu < 0 || cpu >= CPU_SETSIZE) {
-        return -EINVAL;
-    }
-    CPU_ZERO(&one);
-    CPU_SET((unsigned)cpu, &one);
-    if (sched_getaffinity(0, sizeof(before.set), &before.set) != 0 ||
-        sched_setaffinity(0, sizeof(one), &one) != 0) {
-        return -errno;
-    }
-    *ret_before = before;
-    return 0;
-}
-
-void tt_thread_unpin(const struct tt_thread_cpus *before)
-{
-    sched_setaffinity(0, sizeof(before->set), &before->set);
 }

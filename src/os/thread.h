@@ -5,9 +5,8 @@
 #ifndef TT_OS_THREAD_H
 #define TT_OS_THREAD_H
 
-#include <pthread.h>
-#include <sched.h>
 #include <stdbool.h>
+#include <pthread.h>
 
 #define TT_THREAD_PRIORITY 70 /* SCHED_FIFO */
 
@@ -26,18 +25,10 @@ struct tt_thread {
 int tt_thread_start(struct tt_thread *thread, void (*run)(void *context), void *context);
 /* As that, but asks for nothing: the time-sharing schedule of the caller. */
 int tt_thread_start_plain(struct tt_thread *thread, void (*run)(void *context), void *context);
+/* Keeps it on one processor. 0 or -errno (-EINVAL: there is none of that number). */
+int tt_thread_pin(struct tt_thread *thread, int cpu);
 /* Joins; nothing where it does not run, or in a forked child. The caller has told run() to return.
  */
 void tt_thread_join(struct tt_thread *thread);
-
-/* Processors that threads may run on. */
-struct tt_thread_cpus {
-    cpu_set_t set;
-};
-
-/* The calling thread, and what it starts from now on, runs on this processor only. 0, or -errno:
- * -EINVAL where there is no such processor. */
-int tt_thread_pin(int cpu, struct tt_thread_cpus *ret_before);
-void tt_thread_unpin(const struct tt_thread_cpus *before);
 
 #endif

@@ -455,7 +455,7 @@ static int open_device(snd_pcm_t **ret_pcm, const char *name, snd_config_t *sect
         error = tt_plugin_settings_read(tactus->voice.name, section, role, &tactus->settings);
     }
     if (error == 0) {
-        error = tt_attach(&tactus->settings.stream, role, &tactus->attachment, &message);
+        error = tt_attach(&tactus->settings.stream, role, 1, &tactus->attachment, &message);
         if (error < 0) {
             SNDERR("%s: %s", tactus->voice.name, message.text);
         }

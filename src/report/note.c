@@ -30,11 +30,7 @@ const char *tt_note_text(enum tt_note note)
                "are 37 s off; run ptp4l with phc2sys (or chrony with leapsectz) to set it";
     case TT_NOTE_RECEIVE_BUFFER:
         return "the receive buffer is smaller than asked for: a long stall loses packets (counted "
-               "as receive_drops); raise net.core.rmem_max or grant CAP_NET_ADMIN";
-    case TT_NOTE_NO_KERNEL_STAMPS:
-        return "the kernel gives no arrival stamps: packets are stamped when they are read, so "
-               "late "
-               "reading looks like late arrival; use an interface whose driver stamps";
+               "as receive_drops); free some memory";
     case TT_NOTE_LINK_DOWN:
         return "the interface was down or without carrier: nothing passes until it is up; check "
                "the "

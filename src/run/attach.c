@@ -15,8 +15,10 @@
 #include "run/note.h"
 #include "run/pace.h"
 
-/* A second of class A in small packets, each of which costs the kernel some 800 bytes. */
-#define RECEIVE_BUFFER_BYTES (8u << 20)
+/* A second of class A: 8000 packets, each of which has a place for the longest. */
+#define RECEIVE_BUFFER_BYTES (14u << 20)
+/* So many streams have that second; of more there is the less. */
+#define STREAMS_BUFFERED 16
 /* mqprio over as many queues as network cards have. */
 #define QDISCS_MAX 128
 
@@ -78,6 +80,10 @@ static void say_failure(const struct tt_stream_config *config, enum tt_link_step
         say(message,
             "pace \"kernel\" was refused (%s); launch times need CAP_NET_ADMIN, give pace auto or "
             "software",
+            why);
+        break;
+    case TT_LINK_STEP_RING:
+        say(message, "ifname \"%s\": no memory for a receive ring (%s); free some", config->ifname,
             why);
         break;
     case TT_LINK_STEP_MEMBERSHIP:
@@ -150,13 +156,10 @@ static unsigned notes_of(const struct tt_link_packet_setup *setup,
     if (setup->receive && found->receive_buffer_bytes < setup->receive_buffer_bytes) {
         notes |= TT_NOTE_RECEIVE_BUFFER;
     }
-    if (setup->receive && !found->kernel_stamps) {
-        notes |= TT_NOTE_NO_KERNEL_STAMPS;
-    }
     return notes;
 }
 
-int tt_attach(const struct tt_stream_config *config, enum tt_role role,
+int tt_attach(const struct tt_stream_config *config, enum tt_role role, unsigned streams,
               struct tt_attachment *ret_attachment, struct tt_message *ret_message)
 {
     struct tt_attachment attachment = {.notes = 0};
@@ -173,9 +176,10 @@ int tt_attach(const struct tt_stream_config *config, enum tt_role role,
         error = open_talker(config, &pace, &setup, &attachment, &found);
     } else {
         setup.receive = true;
-        setup.dest = config->dest;
-        setup.stream_id = &config->stream_id;
-        setup.receive_buffer_bytes = RECEIVE_BUFFER_BYTES;
+        setup.dest = streams > 1 ? NULL : config->dest;
+        setup.stream_id = streams > 1 ? NULL : &config->stream_id;
+        setup.receive_buffer_bytes = (size_t)RECEIVE_BUFFER_BYTES *
+                                     (streams < STREAMS_BUFFERED ? streams : STREAMS_BUFFERED);
         error = tt_link_packet_new(&setup, &attachment.link, &found);
     }
     if (error < 0) {

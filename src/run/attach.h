@@ -17,8 +17,9 @@ struct tt_attachment {
     bool offload;
 };
 
-/* 0 (close the link with tt_link_close), or -errno with *ret_message. */
-int tt_attach(const struct tt_stream_config *config, enum tt_role role,
+/* `streams`: how many the link is for. A listener's for one takes that one's packets only, for more
+ * all AVTP of the interface. 0 (close the link with tt_link_close), or -errno with *ret_message. */
+int tt_attach(const struct tt_stream_config *config, enum tt_role role, unsigned streams,
               struct tt_attachment *ret_attachment, struct tt_message *ret_message);
 
 #endif

@@ -35,8 +35,9 @@ struct tt_listen_counters {
 
 struct tt_listen_setup {
     const struct tt_stream_config *config; /* complete */
-    struct tt_link *link;                  /* stays the caller's */
+    struct tt_link *link; /* stays the caller's; an engine's listeners may share it */
     struct tt_clock *clock;
+    struct tt_engine *engine; /* it joins this one, whose clock counts; NULL: one of its own */
     int64_t buffer_frames;
     int64_t period_frames; /* the program's; sets how often the engine wakes */
     int64_t horizon_ns; /* how far ahead of its presentation a frame may arrive; 0: the default of 1

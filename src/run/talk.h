@@ -41,8 +41,10 @@ struct tt_talk_counters {
 
 struct tt_talk_setup {
     const struct tt_stream_config *config; /* complete: format, rate_hz, channels too */
-    struct tt_link *link;                  /* stays the caller's; closed by it after _free */
+    struct tt_link *link; /* stays the caller's, closed by it after _free; talkers of one engine may
+                             share it where it keeps no launch times */
     struct tt_clock *clock;
+    struct tt_engine *engine; /* it joins this one, whose clock counts; NULL: one of its own */
     int64_t buffer_frames;
     int64_t release_ns; /* kernel pacing: the qdisc lets go of a packet so long before its launch */
     bool offload;       /* … and the hardware keeps it until then */

@@ -19,7 +19,7 @@ import time
 
 import check_decode
 from sound import FORMATS, noise, write_wav
-from streams_lab import LISTENER, TALKER, Failure, Lab, check, options, stream, wav_parts
+from streams_lab import LISTENER, TALKER, Failure, Lab, Program, check, options, stream, wav_parts
 
 TACTUS, PLUGIN_CONF, DECODE_FIELDS = sys.argv[1:4]
 AT_A_TIME = 4
@@ -104,8 +104,8 @@ def case_pipes(lab):
     with open(lab.folder / "out.raw", "wb") as out:
         listener = lab.listen(*options(), "--format", "INT24", "--rate", "48000", "--channels", "2", "--raw", "S24_LE",
                               lab.folder / "unused.raw")
-        piped = subprocess.Popen([TACTUS, "listen", "-i", LISTENER, *options(), "--format", "INT24", "--rate", "48000",
-                                  "--channels", "2", "--raw", "S24_LE", "-"], stdout=out, stderr=subprocess.PIPE)
+        piped = Program(lab, [TACTUS, "listen", "-i", LISTENER, *options(), "--format", "INT24", "--rate", "48000",
+                              "--channels", "2", "--raw", "S24_LE", "-"], stdout=out)
         talker = lab.talk(*options(), *EASY, "--raw", "S24_LE,2,48000", "-", stdin=reader, wait=False)
         os.close(reader)
         os.write(writer, data[:1001])  # a part of a frame
@@ -113,9 +113,8 @@ def case_pipes(lab):
             rest.write(data[1001:])
         check(talker.end()["streams"][0]["frames"] == 24000, talker.lines)
         lab.end_listener(listener)
-        piped.send_signal(signal.SIGTERM)
-        _, errors = piped.communicate(timeout=90)
-        check(piped.returncode == 0 and b"Arrival - presentation" in errors, piped.returncode, errors)
+        piped.end(number=signal.SIGTERM)
+        check("Arrival - presentation" in piped.errors(), piped.errors())
     for name in ("out.raw", "unused.raw"):
         check(data in (lab.folder / name).read_bytes(), name, "does not hold what was sent")
 
@@ -205,7 +204,7 @@ def case_interrupts(lab):
 
 
 def case_cpu(lab):
-    talker = lab.talk(*options(), "--cpu", "0", "tone:440")
+    talker = lab.talk(*options(), *EASY, "--cpu", "0", "tone:440")
     lists = [next(line.split()[1] for line in (task / "status").read_text().splitlines()
                   if line.startswith("Cpus_allowed_list"))
              for task in pathlib.Path(f"/proc/{talker.process.pid}/task").iterdir()]
