@@ -27,6 +27,8 @@ enum tt_event_kind {
     TT_EVENT_CLOCK,   /* TAI stepped by `frames` ns: stamps follow, mr toggled */
     TT_EVENT_SILENCE, /* talker: the program was too slow; silence of `frames` in front of `frame`
                        */
+    TT_EVENT_CLOCK_LOCKED, /* the media clock's master is followed: `frame` is an event of it */
+    TT_EVENT_CLOCK_LOST,   /* it is gone: the clock runs on alone, stamps are uncertain (tu) */
     TT_EVENT_KINDS
 };
 

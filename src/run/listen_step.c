@@ -42,6 +42,7 @@ static void publish(struct tt_listen *listen)
 {
     listen->live.stream = tt_listener_counters(&listen->listener);
     listen->live.drift_ppb = tt_media_clock_drift_ppb(&listen->listener.clock);
+    listen->live.clock = listen->listener.clock;
     listen->live.talker_present = listen->listener.locked;
     tt_counters_begin(&listen->lock);
     listen->shared = listen->live;

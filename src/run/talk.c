@@ -204,6 +204,20 @@ void tt_talk_counters(struct tt_talk *talk, struct tt_talk_counters *ret_counter
     *ret_counters = copy.counters;
 }
 
+void tt_talk_follow(struct tt_talk *talk, const struct tt_media_grid *grid)
+{
+    tt_talker_follow(&talk->talker, grid);
+}
+
+void tt_talk_clock(struct tt_talk *talk, int64_t *ret_frame, int64_t *ret_due_tai_ns)
+{
+    struct tt_talk_public copy;
+
+    tt_counters_read(&talk->lock, &talk->shared, sizeof copy, &copy);
+    *ret_frame = copy.next_frame;
+    *ret_due_tai_ns = copy.next_due_tai_ns;
+}
+
 const struct tt_hist *tt_talk_lateness(const struct tt_talk *talk)
 {
     return &talk->lateness;

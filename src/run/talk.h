@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "audio/event.h"
+#include "audio/media_grid.h"
 #include "audio/pcm.h"
 #include "audio/stream_config.h"
 #include "base/hist.h"
@@ -69,6 +70,9 @@ void tt_talk_write(struct tt_talk *talk, int64_t frame, enum tt_pcm_format forma
 /* Stops, and drops what was not sent yet: the buffer is empty, the engine stands at the program's
  * position. */
 void tt_talk_prepare(struct tt_talk *talk);
+/* From the next start on the stream runs on a followed clock (NULL: on TAI itself), which must be
+ * ready by then, outlives the talker, and is written by the engine's thread only. */
+void tt_talk_follow(struct tt_talk *talk, const struct tt_media_grid *grid);
 /* Starts the media clock: the first frame in the buffer is due about now + time_uncertainty.
  * `thread` false: the caller steps. 0 or -errno. */
 int tt_talk_start(struct tt_talk *talk, bool thread);
@@ -84,6 +88,9 @@ TT_RT int64_t tt_talk_step(struct tt_talk *talk);
 /* Frames between what would be written next and what a listener presents now (ALSA's delay), >= 0.
  */
 int64_t tt_talk_delay(struct tt_talk *talk);
+
+/* The clock that the stream runs on: the device position of the next PDU, and when that is due. */
+void tt_talk_clock(struct tt_talk *talk, int64_t *ret_frame, int64_t *ret_due_tai_ns);
 
 void tt_talk_counters(struct tt_talk *talk, struct tt_talk_counters *ret_counters);
 /* After _stop only: departure - due of every PDU (software pacing: when it was handed over;

@@ -12,6 +12,8 @@
 
 void tt_talk_publish(struct tt_talk *talk)
 {
+    talk->live.next_frame = talk->talker.next_frame;
+    talk->live.next_due_tai_ns = tt_talker_due(&talk->talker, talk->talker.next_frame);
     tt_counters_begin(&talk->lock);
     talk->shared = talk->live;
     tt_counters_end(&talk->lock);

@@ -36,7 +36,9 @@ struct tt_talk_public {
     int64_t start_frame; /* presented at start_mono_ns */
     int64_t start_mono_ns;
     int64_t
-        shift_frames; /* silence since then: the talker's positions are the program's plus this */
+        shift_frames;   /* silence since then: the talker's positions are the program's plus this */
+    int64_t next_frame; /* of the next PDU */
+    int64_t next_due_tai_ns;
 };
 
 /* What a step has found of one talker. */
