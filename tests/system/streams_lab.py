@@ -144,7 +144,7 @@ class Lab:
         return Program(self, [self.tactus, "talk", "-i", TALKER, "--json", *arguments], **more)
 
     def listen(self, *arguments, **more):
-        return Program(self, [self.tactus, "listen", "-i", LISTENER, "--json", *arguments], **more)
+        return Program(self, [self.tactus, "listen", "-i", LISTENER, "--json", "--buffer", "10s", *arguments], **more)
 
     def run(self, *arguments, code=0):
         """A command that ends by itself; (standard output, standard error)."""
