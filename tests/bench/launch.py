@@ -100,7 +100,7 @@ def half(tactus, ifname, receiver, pace, seconds):
 
 
 def row(name, figures):
-    cells = [f"{figures[c]:>10,.0f}" if figures.get(c) is not None else f"{'-':>10}" for c in COLUMNS]
+    cells = [f"{figures[c]:>12,.0f}" if figures.get(c) is not None else f"{'-':>12}" for c in COLUMNS]
     return f"{name:<28}" + "".join(cells)
 
 
@@ -131,7 +131,7 @@ def main(arguments):
         finally:
             run("tc", "qdisc", "del", "dev", ifname, "root")
     lacking.append("stamps by the receiver's hardware: the kernel's are used, with its interrupts' lateness in them")
-    print("\nIntervals between packets, ns\n" + " " * 28 + "".join(f"{c:>10}" for c in COLUMNS))
+    print("\nIntervals between packets, ns\n" + " " * 28 + "".join(f"{c:>12}" for c in COLUMNS))
     for name, figures in (("software", before), ("launch times", after)):
         print(row(name, figures or {}))
     for name, figures in IN_2018.items():
