@@ -16,6 +16,8 @@ struct tt_cli_card {
     size_t frame_bytes;
     int64_t block_frames; /* of `samples` */
     uint8_t *samples;
+    int64_t waiting_frames; /* a playback's, until it starts */
+    uint64_t xruns;
 };
 
 struct tt_cli_card_setup {
@@ -30,6 +32,10 @@ struct tt_cli_card_setup {
 /* 0 or -errno with *ret_message. */
 int tt_cli_card_open(const struct tt_cli_card_setup *setup, struct tt_cli_card *ret_card,
                      struct tt_message *ret_message);
+/* Up to `frames` <= block_frames frames to or from `samples`. Returns how many, 0: none now, or
+ * -errno: the card is gone. */
+int64_t tt_cli_card_read(struct tt_cli_card *card, int64_t frames);
+int64_t tt_cli_card_write(struct tt_cli_card *card, int64_t frames);
 void tt_cli_card_close(struct tt_cli_card *card);
 
 #endif

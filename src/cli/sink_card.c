@@ -21,12 +21,12 @@ static int64_t card_write(struct tt_sink *sink, uint32_t *patterns, int64_t fram
     int64_t n = frames < card->block_frames ? frames : card->block_frames;
 
     tt_pattern_write(card->format, patterns, (size_t)n * out->channels, card->samples);
-    return tt_card_write(card->card, card->samples, n);
+    return tt_cli_card_write(card, n);
 }
 
 static uint64_t card_xruns(const struct tt_sink *sink)
 {
-    return tt_card_xruns(((const struct card_sink *)sink)->card.card);
+    return ((const struct card_sink *)sink)->card.xruns;
 }
 
 static int card_close(struct tt_sink *sink)

@@ -16,8 +16,7 @@ struct card_source {
 static int64_t card_read(struct tt_source *source, uint32_t *ret_patterns, int64_t frames)
 {
     struct tt_cli_card *card = &((struct card_source *)source)->card;
-    int64_t n = tt_card_read(card->card, card->samples,
-                             frames < card->block_frames ? frames : card->block_frames);
+    int64_t n = tt_cli_card_read(card, frames < card->block_frames ? frames : card->block_frames);
 
     if (n > 0) {
         tt_pattern_read(card->format, card->samples, (size_t)n * source->channels, ret_patterns);
@@ -27,7 +26,7 @@ static int64_t card_read(struct tt_source *source, uint32_t *ret_patterns, int64
 
 static uint64_t card_xruns(const struct tt_source *source)
 {
-    return tt_card_xruns(((const struct card_source *)source)->card.card);
+    return ((const struct card_source *)source)->card.xruns;
 }
 
 static void card_close(struct tt_source *source)

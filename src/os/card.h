@@ -1,7 +1,10 @@
 /*
- * A sound card by ALSA: samples in or out in the card's own clock. Never blocks.
+ * The sound card seam: one direction of a card, its frames and its clock. Two implementations:
+ * card_alsa (libasound) and card_script (in memory, in virtual time).
  *
- * An xrun is recovered from and counted. Formats are named as ALSA names them.
+ * Frames are interleaved, in the card's format. Positions count from `prepare` on. A card is used
+ * by one thread at a time. Calls never block. -EPIPE: it ran out of frames (or of room) and stands
+ * still until it is prepared and started again; -ENODEV: it is gone.
  */
 #ifndef TT_OS_CARD_H
 #define TT_OS_CARD_H
@@ -10,46 +13,61 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/attr.h"
+
+/* Where the card is. Between two of its updates it says the same. */
+struct tt_card_sight {
+    int64_t frame;   /* played, or captured */
+    int64_t mono_ns; /* when it was there (CLOCK_MONOTONIC) */
+    int64_t ready;   /* frames that can be written, or read */
+};
+
 struct tt_card;
 
-struct tt_card_setup {
-    const char *device; /* as ALSA knows it: "hw:0", "default" */
-    bool playback;
+struct tt_card_ops {
+    int (*see)(struct tt_card *card, struct tt_card_sight *ret_sight);
+    /* How many frames were taken or given, or -errno; 0: no room, nothing there. */
+    int (*write)(struct tt_card *card, const uint8_t *frames, int count);
+    int (*read)(struct tt_card *card, uint8_t *ret_frames, int count);
+    /* Stops, and empties the buffer. 0 or -errno. */
+    int (*prepare)(struct tt_card *card);
+    int (*start)(struct tt_card *card);
+    void (*close)(struct tt_card *card);
+};
+
+struct tt_card {
+    const struct tt_card_ops *ops;
+    bool capture;
     uint32_t rate_hz;
     unsigned channels;
-    const char *const *formats; /* the first that the card has is taken */
-    size_t format_count;
-    int64_t buffer_ns; /* about */
-};
-
-/* What could not be had. */
-enum tt_card_step {
-    TT_CARD_STEP_OPEN,
-    TT_CARD_STEP_ACCESS,
-    TT_CARD_STEP_FORMAT,
-    TT_CARD_STEP_CHANNELS,
-    TT_CARD_STEP_RATE,
-    TT_CARD_STEP_BUFFER,
-    TT_CARD_STEP_START,
-};
-
-struct tt_card_found {
-    enum tt_card_step step; /* on failure: where */
-    size_t format;          /* which of the formats */
     size_t frame_bytes;
+    int64_t period_frames;
     int64_t buffer_frames;
 };
 
-/* 0 or -errno; *ret_found is written in both cases. */
-int tt_card_open(const struct tt_card_setup *setup, struct tt_card **ret_card,
-                 struct tt_card_found *ret_found);
-void tt_card_close(struct tt_card *card);
+/* What is asked of a card. */
+struct tt_card_request {
+    const char *device; /* ALSA's name: "hw:0", "default" */
+    bool capture;
+    uint32_t rate_hz; /* exactly; the card must not resample */
+    unsigned channels;
+    const char *const *formats; /* ALSA's names, the dearest first; `format_count` of them */
+    size_t format_count;
+    int64_t period_frames; /* near to that */
+    int64_t buffer_frames;
+};
 
-/* Up to `frames` interleaved frames; a playback starts when its buffer is half full. Returns how
- * many, 0: none now, or -errno: the card is gone. */
-int64_t tt_card_read(struct tt_card *card, void *ret_samples, int64_t frames);
-int64_t tt_card_write(struct tt_card *card, const void *samples, int64_t frames);
+/* Opens a card that is to be had by libasound. *ret_format: which of the formats. 0 or -errno:
+ * -EINVAL where it does not do rate, channels or any format. */
+int tt_card_alsa_open(const struct tt_card_request *request, size_t *ret_format,
+                      struct tt_card **ret_card);
 
-uint64_t tt_card_xruns(const struct tt_card *card);
+/* Closes and frees; NULL is fine. */
+static inline void tt_card_close(struct tt_card *card)
+{
+    if (card) {
+        card->ops->close(card);
+    }
+}
 
 #endif

@@ -6,6 +6,8 @@
  * although the link may be up again. Packets that wait in a qdisc for their launch time count
  * against the send buffer. etf answers a launch time that is past with ENOBUFS, and with a report
  * in the error queue.
+ * What the kernel drops without a report (a qdisc that is taken away) is charged to the send buffer
+ * no more: that is how `waiting` knows.
  */
 #include "os/link_packet.h"
 
@@ -36,7 +38,8 @@
 
 #define MTU_MAX           9000
 #define SEND_BUFFER_BYTES (4 * 1024 * 1024)
-#define ERROR_BATCHES_MAX 16
+/* So many times the charge of a packet is measured; where one left meanwhile it seems less. */
+#define CHARGES_MEASURED 16
 
 #define SEND_CONTROL_BYTES CMSG_SPACE(sizeof(uint64_t))
 #define ERROR_CONTROL_BYTES                                                                        \
@@ -53,6 +56,9 @@ struct packet_link {
     struct tt_link link; /* first: what callers hold */
     int fd;
     int ifindex;
+    char ifname[IFNAMSIZ];
+    int charge_bytes;      /* of the send buffer, by one packet; 0: not known */
+    int charges_measured;  /* times */
     int64_t tai_offset_ns; /* TAI - UTC as last read */
     struct tt_packet_ring ring;
     struct packet_batch batch;
@@ -85,9 +91,29 @@ static void set_launch_time(struct msghdr *message, int64_t launch_tai_ns)
     memcpy(CMSG_DATA(c), &launch_tai_ns, sizeof(launch_tai_ns));
 }
 
+static int waiting_bytes(const struct packet_link *p)
+{
+    int bytes;
+
+    return ioctl(p->fd, SIOCOUTQ, &bytes) < 0 ? -1 : bytes;
+}
+
+/* Packets of a stream are all of one length, and so is what the kernel charges for each. */
+static void measure_charge(struct packet_link *p, int before_bytes, int packets)
+{
+    int charge_bytes = (waiting_bytes(p) - before_bytes) / packets;
+
+    p->charges_measured++;
+    if (before_bytes >= 0 && charge_bytes > p->charge_bytes) {
+        p->charge_bytes = charge_bytes;
+    }
+}
+
 static int packet_send(struct tt_link *link, const struct tt_link_packet *packets, int n)
 {
     struct packet_link *p = packet_of(link);
+    bool measure = link->keeps_launch_times && p->charges_measured < CHARGES_MEASURED;
+    int before_bytes = measure ? waiting_bytes(p) : 0;
     int sent;
 
     assert(n <= TT_LINK_BATCH);
@@ -102,7 +128,13 @@ static int packet_send(struct tt_link *link, const struct tt_link_packet *packet
     if (sent < 0 && errno == ENETDOWN) {
         sent = sendmmsg(p->fd, p->batch.messages, (unsigned)n, 0); /* perhaps of an earlier time */
     }
-    return sent < 0 ? -errno : sent;
+    if (sent < 0) {
+        return -errno;
+    }
+    if (measure) {
+        measure_charge(p, before_bytes, sent);
+    }
+    return sent;
 }
 
 static int packet_receive(struct tt_link *link, struct tt_link_packet *packets, int n)
@@ -136,29 +168,52 @@ static void count_error(struct msghdr *message, struct tt_link_errors *errors)
             errors->other++;
             continue;
         }
+        errors->last_launch_tai_ns = (int64_t)((uint64_t)e.ee_data << 32 | e.ee_info);
         if (e.ee_code == SO_EE_CODE_TXTIME_MISSED) {
             errors->launch_missed++;
+            errors->missed_tai_ns[errors->located++] = errors->last_launch_tai_ns;
         } else {
             errors->launch_invalid++;
         }
-        errors->last_launch_tai_ns = (int64_t)((uint64_t)e.ee_data << 32 | e.ee_info);
     }
 }
 
-static void packet_collect_errors(struct tt_link *link, struct tt_link_errors *errors)
+static int packet_collect_errors(struct tt_link *link, struct tt_link_errors *errors)
 {
     struct packet_link *p = packet_of(link);
-    int n = TT_LINK_BATCH;
+    int n;
 
-    for (int round = 0; round < ERROR_BATCHES_MAX && n == TT_LINK_BATCH; round++) {
-        for (int i = 0; i < TT_LINK_BATCH; i++) {
-            batch_set(&p->batch, i, NULL, 0, ERROR_CONTROL_BYTES);
-        }
-        n = recvmmsg(p->fd, p->batch.messages, TT_LINK_BATCH, MSG_ERRQUEUE | MSG_DONTWAIT, NULL);
-        for (int i = 0; i < n; i++) {
-            count_error(&p->batch.messages[i].msg_hdr, errors);
-        }
+    errors->located = 0;
+    for (int i = 0; i < TT_LINK_BATCH; i++) {
+        batch_set(&p->batch, i, NULL, 0, ERROR_CONTROL_BYTES);
     }
+    n = recvmmsg(p->fd, p->batch.messages, TT_LINK_BATCH, MSG_ERRQUEUE | MSG_DONTWAIT, NULL);
+    for (int i = 0; i < n; i++) {
+        count_error(&p->batch.messages[i].msg_hdr, errors);
+    }
+    return n < 0 ? 0 : n;
+}
+
+static int packet_waiting(struct tt_link *link)
+{
+    const struct packet_link *p = packet_of(link);
+    int bytes = p->charge_bytes > 0 ? waiting_bytes(p) : -1;
+
+    return bytes < 0 ? -1 : (bytes + p->charge_bytes - 1) / p->charge_bytes;
+}
+
+static bool is_running(const struct ifreq *request)
+{
+    return (request->ifr_flags & IFF_UP) && (request->ifr_flags & IFF_RUNNING);
+}
+
+static bool packet_is_up(struct tt_link *link)
+{
+    const struct packet_link *p = packet_of(link);
+    struct ifreq request = {0};
+
+    memcpy(request.ifr_name, p->ifname, sizeof(request.ifr_name));
+    return ioctl(p->fd, SIOCGIFFLAGS, &request) < 0 || is_running(&request);
 }
 
 static int set_int(int fd, int level, int name, int value)
@@ -206,6 +261,8 @@ static const struct tt_link_ops packet_ops = {
     .send = packet_send,
     .receive = packet_receive,
     .collect_errors = packet_collect_errors,
+    .waiting = packet_waiting,
+    .is_up = packet_is_up,
     .bypass = packet_bypass,
     .receive_drops = packet_receive_drops,
     .close = packet_close,
@@ -240,10 +297,11 @@ static int read_interface(struct packet_link *p, const char *ifname,
         return -errno;
     }
     p->ifindex = request.ifr_ifindex;
+    memcpy(p->ifname, ifname, length);
     if (ioctl(p->fd, SIOCGIFFLAGS, &request) < 0) {
         return -errno;
     }
-    found->up = (request.ifr_flags & IFF_UP) && (request.ifr_flags & IFF_RUNNING);
+    found->up = is_running(&request);
     if (ioctl(p->fd, SIOCGIFMTU, &request) < 0) {
         return -errno;
     }

@@ -44,6 +44,7 @@ static void publish(struct tt_listen *listen)
     listen->live.lateness_max_ns =
         listen->listener.lateness.n > 0 ? listen->listener.lateness.max : 0;
     listen->live.drift_ppb = tt_media_clock_drift_ppb(&listen->listener.clock);
+    listen->live.clock = listen->listener.clock;
     listen->live.talker_present = listen->listener.locked;
     tt_counters_begin(&listen->lock);
     listen->shared = listen->live;

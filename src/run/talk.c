@@ -14,6 +14,12 @@
 /* The first PDU is due so long after the start: its thread must have come up. */
 #define START_NS (1 * TT_NS_PER_MS)
 
+/* What is ahead of its launch, and what is behind until its report was read. */
+static size_t flight_capacity(const struct tt_talk *talk)
+{
+    return 1 + (size_t)(2 * talk->plan.lead_ns / talk->plan.interval_ns) + 4 * TT_LINK_BATCH;
+}
+
 static int join_engine(struct tt_talk *talk, const struct tt_talk_setup *setup)
 {
     int error = 0;
@@ -61,9 +67,11 @@ int tt_talk_new(const struct tt_talk_setup *setup, struct tt_talk **ret_talk)
         .frame_bytes = talk->talker.frame_bytes,
         .channels = setup->config->channels,
     };
+    talk->flight.capacity = flight_capacity(talk);
+    talk->flight.pdus = tt_memory_new(talk->flight.capacity, sizeof *talk->flight.pdus);
     talk->log.capacity = setup->event_capacity;
     talk->log.events = tt_memory_new(setup->event_capacity + 1, sizeof *talk->log.events);
-    if (!talk->ring.bytes || !talk->log.events || talk->device.wake_fd < 0) {
+    if (!talk->ring.bytes || !talk->flight.pdus || !talk->log.events || talk->device.wake_fd < 0) {
         tt_talk_free(talk);
         return -ENOMEM;
     }
@@ -94,6 +102,7 @@ void tt_talk_free(struct tt_talk *talk)
     }
     tt_wake_close(talk->device.wake_fd);
     free(talk->ring.bytes);
+    free(talk->flight.pdus);
     free(talk->log.events);
     free(talk);
 }
@@ -130,6 +139,8 @@ void tt_talk_begin(struct tt_talk *talk, int64_t media_tai_ns, int64_t now_tai_n
     tt_talker_start(&talk->talker, frame, media_tai_ns);
     tt_launch_trial_start(&talk->trial, now_tai_ns);
     talk->next_tai_ns = now_tai_ns;
+    talk->live.shift_frames = 0;
+    talk->silent = false;
     talk->live.start_frame = frame;
     talk->live.start_mono_ns =
         tt_timebase_mono(talk->timebase, talk->talker.start_tai_ns + talk->config.mtt_ns);
@@ -141,7 +152,7 @@ void tt_talk_begin(struct tt_talk *talk, int64_t media_tai_ns, int64_t now_tai_n
 void tt_talk_end(struct tt_talk *talk)
 {
     if (talk->reports_until_tai_ns > INT64_MIN) {
-        tt_talk_collect_errors(talk);
+        tt_talk_collect_errors(talk, tt_engine_tai(talk->engine));
         tt_talk_publish(talk);
     }
     tt_device_leave(&talk->device, TT_DEVICE_RUNNING, TT_DEVICE_STOPPED);
@@ -180,7 +191,7 @@ int64_t tt_talk_delay(struct tt_talk *talk)
         return program_frame - atomic_load(&talk->device.engine_frame);
     }
     presented =
-        copy.start_frame +
+        copy.start_frame - copy.shift_frames +
         tt_ns_to_frames(tt_engine_mono(talk->engine) - copy.start_mono_ns, talk->config.rate_hz);
     return program_frame > presented ? program_frame - presented : 0;
 }
@@ -191,6 +202,20 @@ void tt_talk_counters(struct tt_talk *talk, struct tt_talk_counters *ret_counter
 
     tt_counters_read(&talk->lock, &talk->shared, sizeof copy, &copy);
     *ret_counters = copy.counters;
+}
+
+void tt_talk_follow(struct tt_talk *talk, const struct tt_media_grid *grid)
+{
+    tt_talker_follow(&talk->talker, grid);
+}
+
+void tt_talk_clock(struct tt_talk *talk, int64_t *ret_frame, int64_t *ret_due_tai_ns)
+{
+    struct tt_talk_public copy;
+
+    tt_counters_read(&talk->lock, &talk->shared, sizeof copy, &copy);
+    *ret_frame = copy.next_frame;
+    *ret_due_tai_ns = copy.next_due_tai_ns;
 }
 
 const struct tt_hist *tt_talk_lateness(const struct tt_talk *talk)

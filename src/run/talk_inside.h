@@ -11,6 +11,7 @@
 #include "audio/talker.h"
 #include "base/counters.h"
 #include "run/engine.h"
+#include "run/flight.h"
 #include "run/launch.h"
 #include "run/ring.h"
 #include "run/talk.h"
@@ -22,7 +23,7 @@ struct tt_talk_batch {
     int n;
     struct tt_talk *talks[TT_LINK_BATCH];
     struct tt_talker_pdu pdus[TT_LINK_BATCH];
-    int64_t frames[TT_LINK_BATCH]; /* of the program's in each */
+    int64_t frames[TT_LINK_BATCH]; /* of the program's in each; `pdus` have device positions */
     struct tt_link_packet packets[TT_LINK_BATCH];
     bool refused[TT_LINK_BATCH];
     size_t packet_bytes; /* of the longest */
@@ -34,6 +35,10 @@ struct tt_talk_public {
     struct tt_talk_counters counters;
     int64_t start_frame; /* presented at start_mono_ns */
     int64_t start_mono_ns;
+    int64_t
+        shift_frames;   /* silence since then: the talker's positions are the program's plus this */
+    int64_t next_frame; /* of the next PDU */
+    int64_t next_due_tai_ns;
 };
 
 /* What a step has found of one talker. */
@@ -43,6 +48,7 @@ struct tt_talk_found {
     int64_t refused_tai_ns; /* … the last launch time of which */
     bool starved;           /* the program has not written the next PDU */
     bool link_down;
+    bool link_gone;
 };
 
 struct tt_talk {
@@ -58,8 +64,10 @@ struct tt_talk {
     bool kernel_pace;    /* launch times are handed over */
     struct tt_launch_plan plan;
     struct tt_launch_trial trial;
+    struct tt_flight flight;
     int64_t reports_until_tai_ns; /* after that the kernel has nothing more to report */
     int64_t last_launch_tai_ns;
+    bool silent; /* silence stands in for the program */
     atomic_uint notes;
 
     size_t packet_bytes;
@@ -74,6 +82,10 @@ struct tt_talk {
 
 /* The offset of the stamps; it may change when the clock steps. */
 void tt_talk_read_tai_offset(struct tt_talk *talk);
+/* Device position of what is sent next. */
+int64_t tt_talk_position(const struct tt_talk *talk);
+/* Whether the kernel says that its clock is not synchronised: then PDUs carry tu. */
+TT_RT void tt_talk_set_clock(struct tt_talk *talk, bool unsynchronised);
 /* TAI stepped: the stamps step with it. */
 TT_RT void tt_talk_clock_step(struct tt_talk *talk, int64_t step_ns, int64_t now_tai_ns);
 
@@ -102,12 +114,20 @@ TT_RT bool tt_talk_is_behind(const struct tt_talk *talk);
 TT_RT void tt_talk_publish(struct tt_talk *talk);
 TT_RT void tt_talk_log_event(struct tt_talk *talk, enum tt_event_kind kind, int64_t frame,
                              int64_t frames, int64_t now_tai_ns);
+/* … of frames of the program's, where there are any. */
+TT_RT void tt_talk_log_lost(struct tt_talk *talk, enum tt_event_kind kind, int64_t frame,
+                            int64_t frames, int64_t now_tai_ns);
+/* Asks now and then whether the link is up. */
+TT_RT void tt_talk_look_at_link(struct tt_talk *talk, int64_t now_tai_ns);
 /* Takes the kernel's reports of PDUs that it dropped after it had taken them. */
-TT_RT void tt_talk_collect_errors(struct tt_talk *talk);
+TT_RT void tt_talk_collect_errors(struct tt_talk *talk, int64_t now_tai_ns);
+/* Kernel pacing: finds PDUs that the kernel has no more though their time has not come; no report
+ * tells of these. */
+TT_RT void tt_talk_find_unkept(struct tt_talk *talk);
 /* Books what became of PDU i of the batch. */
 TT_RT void tt_talk_book(const struct tt_talk_batch *batch, int i, int64_t done_tai_ns);
-/* Where the qdiscs refuse most of what they get, packets go past them from here on, and software
- * keeps their time. */
+/* Where the qdiscs of a link that is up refuse most of what they get, packets go past them from
+ * here on, and software keeps their time. */
 TT_RT void tt_talk_judge_kernel(struct tt_talk *talk);
 
 #endif

@@ -9,35 +9,79 @@
 #include "base/ns.h"
 #include "run/send.h"
 
-/* How many frames the next PDU gets from the program (the rest is silence), or -1: none for now. */
-static int64_t supply(struct tt_talk *talk, int64_t now_tai_ns, int64_t earliest_tai_ns)
-{
-    int64_t frame = talk->talker.next_frame;
-    int64_t wanted = talk->config.frames_per_pdu;
-    int64_t there = atomic_load_explicit(&talk->device.program_frame, memory_order_acquire) - frame;
+/* What the next PDU gets of the program's frames, the rest is silence; and how far that takes the
+ * device. */
+struct portion {
+    int64_t frames;
+    int64_t advance;
+};
 
-    if (there >= wanted) {
-        return wanted;
-    }
-    if (atomic_load(&talk->device.state) == TT_DEVICE_DRAINING) {
-        if (there > 0) {
-            return there;
-        }
-        if (now_tai_ns >= talk->last_launch_tai_ns) {
-            tt_device_leave(&talk->device, TT_DEVICE_DRAINING, TT_DEVICE_DRAINED);
-        }
-        return -1;
-    }
-    if (tt_talker_next_launch(&talk->talker) > earliest_tai_ns) {
-        return -1; /* there is time yet */
-    }
+/* Silence stands in, and the program's frames follow later. */
+static void insert_silence(struct tt_talk *talk, int64_t at, int64_t frames, int64_t now_tai_ns)
+{
+    talk->live.counters.underruns += !talk->silent;
+    talk->live.counters.frames_inserted += (uint64_t)frames;
+    talk->silent = true;
+    tt_talk_log_event(talk, TT_EVENT_SILENCE, at, frames, now_tai_ns);
+}
+
+/* The program has not written all of the next PDU, and there is no more time to wait. False: the
+ * device stops. */
+static bool make_do(struct tt_talk *talk, int64_t there, int64_t now_tai_ns,
+                    struct portion *ret_portion)
+{
+    int64_t at = tt_talk_position(talk);
+    int64_t wanted = talk->config.frames_per_pdu;
+    int64_t frames = there > 0 ? there : 0; /* it may have gone back behind what was sent */
+
+    *ret_portion = (struct portion){.frames = frames, .advance = frames};
     if (atomic_load_explicit(&talk->device.endless, memory_order_relaxed)) {
-        return there > 0 ? there : 0;
+        ret_portion->advance = wanted;
+        tt_talk_log_event(talk, TT_EVENT_LATE, at + frames, wanted - frames, now_tai_ns);
+        return true;
+    }
+    if (talk->config.on_underrun == TT_UNDERRUN_SILENCE) {
+        insert_silence(talk, at + frames, wanted - frames, now_tai_ns);
+        return true;
     }
     talk->live.counters.xruns++;
-    tt_talk_log_event(talk, TT_EVENT_XRUN, frame, there, now_tai_ns);
+    tt_talk_log_event(talk, TT_EVENT_XRUN, at, there, now_tai_ns);
     tt_device_leave(&talk->device, TT_DEVICE_RUNNING, TT_DEVICE_XRUN);
-    return -1;
+    return false;
+}
+
+/* How far ahead of the last moment silence is decided on: in kernel pacing steps are far apart, and
+ * silence shall keep the grid. */
+static int64_t silence_ahead_ns(const struct tt_talk *talk)
+{
+    return talk->kernel_pace && talk->config.on_underrun == TT_UNDERRUN_SILENCE
+               ? 2 * talk->plan.batch * talk->plan.interval_ns
+               : 0;
+}
+
+/* False: nothing for now. */
+static bool supply(struct tt_talk *talk, int64_t now_tai_ns, int64_t earliest_tai_ns,
+                   struct portion *ret_portion)
+{
+    int64_t wanted = talk->config.frames_per_pdu;
+    int64_t there = atomic_load_explicit(&talk->device.program_frame, memory_order_acquire) -
+                    tt_talk_position(talk);
+
+    if (there >= wanted) {
+        *ret_portion = (struct portion){.frames = wanted, .advance = wanted};
+        talk->silent = false;
+        return true;
+    }
+    if (atomic_load(&talk->device.state) == TT_DEVICE_DRAINING) {
+        /* A padded last PDU must not carry the position past what the program wrote. */
+        *ret_portion = (struct portion){.frames = there, .advance = there};
+        if (there <= 0 && now_tai_ns >= talk->last_launch_tai_ns) {
+            tt_device_leave(&talk->device, TT_DEVICE_DRAINING, TT_DEVICE_DRAINED);
+        }
+        return there > 0;
+    }
+    return tt_talker_next_launch(&talk->talker) <= earliest_tai_ns + silence_ahead_ns(talk) &&
+           make_do(talk, there, now_tai_ns, ret_portion);
 }
 
 /* Builds the packet; `frames` come from the buffer, the rest is silence. */
@@ -56,11 +100,13 @@ static void take(struct tt_talk *talk, int64_t frames, int64_t now_tai_ns, int64
 {
     struct tt_talker_pdu *pdu = &batch->pdus[batch->n];
     uint8_t *data = batch->data + (size_t)batch->n * batch->packet_bytes;
-    unsigned frames_per_pdu = talk->config.frames_per_pdu;
+    int64_t position = tt_talk_position(talk);
+    enum tt_talker_verdict verdict = tt_talker_next(&talk->talker, earliest_ns, pdu);
 
-    if (tt_talker_next(&talk->talker, earliest_ns, pdu) == TT_TALKER_DROP) {
+    pdu->frame = position;
+    if (verdict == TT_TALKER_DROP) {
         talk->live.counters.pdus_dropped++;
-        tt_talk_log_event(talk, TT_EVENT_DROPPED, pdu->frame, frames_per_pdu, now_tai_ns);
+        tt_talk_log_lost(talk, TT_EVENT_DROPPED, position, frames, now_tai_ns);
         return;
     }
     fill_packet(talk, pdu, frames, data);
@@ -82,11 +128,12 @@ bool tt_talk_runs(const struct tt_talk *talk)
 int64_t tt_talk_flush(struct tt_engine *engine, struct tt_talk_batch *batch)
 {
     int error = tt_send_batch(batch->link, batch->packets, batch->n, batch->refused);
-    bool link_down = error == -ENETDOWN || error == -ENODEV || error == -ENXIO;
+    bool link_gone = error == -ENODEV || error == -ENXIO;
     int64_t done_tai_ns = tt_engine_tai(engine);
 
     for (int i = 0; i < batch->n; i++) {
-        batch->talks[i]->found.link_down |= link_down;
+        batch->talks[i]->found.link_down |= error == -ENETDOWN;
+        batch->talks[i]->found.link_gone |= link_gone;
         tt_talk_book(batch, i, done_tai_ns);
     }
     batch->calls += batch->n > 0;
@@ -102,28 +149,29 @@ void tt_talk_gather(struct tt_talk *talk, int64_t now_tai_ns, struct tt_talk_bat
 
     talk->found = (struct tt_talk_found){.refused_tai_ns = talk->last_launch_tai_ns};
     if (now_tai_ns < talk->reports_until_tai_ns) {
-        tt_talk_collect_errors(talk);
+        tt_talk_collect_errors(talk, now_tai_ns);
     }
+    if (talk->kernel_pace) {
+        tt_talk_find_unkept(talk);
+    }
+    tt_talk_look_at_link(talk, now_tai_ns);
     if (batch->n > 0 && batch->link != talk->link) {
         tt_talk_flush(talk->engine, batch);
     }
     batch->link = talk->link;
     for (int taken = 0; taken < most && tt_talker_next_launch(&talk->talker) <= until_ns; taken++) {
-        int64_t frames = supply(talk, now_tai_ns, earliest_ns);
+        struct portion portion;
 
-        if (frames < 0) {
+        if (!supply(talk, now_tai_ns, earliest_ns, &portion)) {
             talk->found.starved = true;
             return;
         }
         if (batch->n == TT_LINK_BATCH) {
             tt_talk_flush(talk->engine, batch);
         }
-        take(talk, frames, now_tai_ns, earliest_ns, batch);
-        /* A padded last PDU must not carry the position past what the program wrote. */
-        atomic_fetch_add_explicit(&talk->device.engine_frame,
-                                  atomic_load(&talk->device.state) == TT_DEVICE_DRAINING
-                                      ? frames
-                                      : talk->config.frames_per_pdu,
+        take(talk, portion.frames, now_tai_ns, earliest_ns, batch);
+        talk->live.shift_frames += talk->config.frames_per_pdu - portion.advance;
+        atomic_fetch_add_explicit(&talk->device.engine_frame, portion.advance,
                                   memory_order_release);
     }
 }
@@ -139,7 +187,11 @@ void tt_talk_conclude(struct tt_talk *talk, int64_t now_tai_ns)
 {
     int64_t launch_ns = tt_talker_next_launch(&talk->talker);
 
-    if (talk->found.link_down) {
+    if (talk->found.link_gone) {
+        atomic_fetch_or(&talk->notes, TT_NOTE_LINK_GONE);
+        tt_device_leave(&talk->device, TT_DEVICE_RUNNING, TT_DEVICE_GONE);
+        tt_device_leave(&talk->device, TT_DEVICE_DRAINING, TT_DEVICE_GONE);
+    } else if (talk->found.link_down) {
         atomic_fetch_or(&talk->notes, TT_NOTE_LINK_DOWN);
     } else { /* a link that is down says nothing of launch times */
         tt_talk_judge_kernel(talk);
