@@ -9,8 +9,10 @@
 
 #include "audio/avtp.h"
 #include "base/bytes.h"
+#include "base/min_max.h"
 #include "base/ns.h"
 
+#define FADE_NS        TT_NS_PER_MS /* on_loss fade: a ramp */
 #define SEQUENCE_RANGE 256
 /* With a gap in the sequence, a stamp within so many PDU intervals of it still confirms the gap. */
 #define ROUGH_PDUS 8
@@ -20,12 +22,21 @@ int tt_listener_init(struct tt_listener *listener, const struct tt_stream_config
                      struct tt_event_log *log)
 {
     size_t frame_bytes = (size_t)tt_aaf_sample_bytes(config->format) * config->channels;
+    int error;
 
     memset(listener, 0, sizeof *listener);
     listener->config = *config;
     tt_hist_init(&listener->lateness);
     tt_media_clock_init(&listener->clock, config->rate_hz, 0, 0);
-    return tt_timeline_init(&listener->timeline, memory, frame_bytes, buffer_frames, log);
+    error = tt_timeline_init(&listener->timeline, memory, frame_bytes, buffer_frames, log);
+    if (error == 0 && config->on_loss == TT_LOSS_FADE) {
+        listener->timeline.fade = (struct tt_fade){
+            .format = config->format,
+            .channels = config->channels,
+            .ramp_frames = tt_min64(tt_ns_to_frames(FADE_NS, config->rate_hz), buffer_frames),
+        };
+    }
+    return error;
 }
 
 static void log_event(struct tt_listener *listener, enum tt_event_kind kind, int64_t frame,

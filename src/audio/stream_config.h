@@ -17,6 +17,8 @@ enum tt_role { TT_ROLE_TALKER, TT_ROLE_LISTENER };
 
 /* What a listener's device does while no talker sends. */
 enum tt_on_absence { TT_ABSENCE_SILENCE, TT_ABSENCE_XRUN };
+/* What is missing in a listener's stream: silence, or silence whose edges fade. */
+enum tt_on_loss { TT_LOSS_SILENCE, TT_LOSS_FADE };
 /* The scale of the stamps on the wire. */
 enum tt_timescale { TT_TIMESCALE_TAI, TT_TIMESCALE_UTC };
 /* Who keeps the launch times: found out, the kernel (ETF and the like), or our real-time thread. */
@@ -42,6 +44,7 @@ struct tt_stream_config {
     int64_t playout_latency_ns;  /* a listener presents this much after the presentation time */
     int64_t launch_lead_ns;      /* kernel pacing: handed over this long before launch */
     enum tt_on_absence on_absence;
+    enum tt_on_loss on_loss;
     enum tt_timescale timescale;
     enum tt_pace pace;
 };
