@@ -21,6 +21,7 @@
 #define BATCHES_A_STEP     64 /* a step is bounded, whatever a long stall has left in the socket */
 #define BACKLOG_BATCHES    1024 /* a full socket's */
 #define PDU_RATE_MAX_HZ    20000
+#define TAI_MINUS_UTC_S    37 /* since 2017; where the kernel does not know */
 
 struct tt_listen {
     struct tt_device device;
@@ -72,8 +73,10 @@ static void read_tai_offset(struct tt_listen *listen)
 {
     int offset_s = listen->clock->ops->tai_offset_s(listen->clock);
 
+    listen->listener.other_scale_ns = (offset_s != 0 ? offset_s : TAI_MINUS_UTC_S) * TT_NS_PER_S;
     if (listen->config.timescale == TT_TIMESCALE_UTC) {
         listen->listener.stamp_offset_ns = offset_s * TT_NS_PER_S;
+        listen->listener.other_scale_ns = -listen->listener.other_scale_ns;
     } else if (offset_s == 0) {
         atomic_fetch_or(&listen->notes, TT_NOTE_TAI_UNSET);
     }
@@ -326,7 +329,7 @@ int64_t tt_listen_step(struct tt_listen *listen)
     struct tt_device *device = &listen->device;
     int64_t now_tai_ns = follow_tai(listen);
     int64_t mono_ns = tt_timebase_mono(&listen->timebase, now_tai_ns);
-    bool was_present = listen->listener.locked;
+    uint64_t absences = listen->listener.counters.absences;
     int64_t done_tai_ns;
     int64_t position;
     int64_t ready;
@@ -339,7 +342,8 @@ int64_t tt_listen_step(struct tt_listen *listen)
     atomic_store_explicit(&device->engine_frame, position, memory_order_release);
     ready = position - atomic_load_explicit(&device->program_frame, memory_order_acquire);
     if ((ready > device->buffer_frames && !atomic_load(&device->endless)) ||
-        (was_present && !listen->listener.locked && listen->config.on_absence == TT_ABSENCE_XRUN)) {
+        (listen->listener.counters.absences != absences &&
+         listen->config.on_absence == TT_ABSENCE_XRUN)) {
         stop_by_itself(listen, now_tai_ns);
     }
     publish(listen);
