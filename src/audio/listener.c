@@ -189,6 +189,7 @@ static bool synchronise(struct tt_listener *listener, const struct tt_aaf *aaf,
     memcpy(listener->src, src, sizeof listener->src);
     listener->locked = true;
     listener->ever_locked = true;
+    listener->margin_ns = presentation_ns - now_tai_ns;
     listener->restarting = false;
     listener->unsure = false;
     listener->pause_pdus = 0;
@@ -196,6 +197,19 @@ static bool synchronise(struct tt_listener *listener, const struct tt_aaf *aaf,
     listener->sequence_end = frame;
     place(listener, aaf, frame, gap, now_tai_ns);
     return true;
+}
+
+/* The same, for a stamp that jumped once: the talker may have set its clock right again. */
+static bool synchronise_again(struct tt_listener *listener, const struct tt_aaf *aaf,
+                              const uint8_t src[6], int64_t stamp_ns, enum tt_event_kind gap,
+                              int64_t now_tai_ns)
+{
+    if (listener->jump_ns != 0 &&
+        synchronise(listener, aaf, src, stamp_ns - listener->jump_ns, gap, now_tai_ns)) {
+        listener->jump_ns = 0;
+        return true;
+    }
+    return synchronise(listener, aaf, src, stamp_ns, gap, now_tai_ns);
 }
 
 /* What lies before the device's start was never to be presented by it. */
@@ -293,28 +307,28 @@ static bool starts_anew(struct tt_listener *listener, const struct tt_aaf *aaf, 
     if (aaf->tu || (!agree && !listener->unsure)) {
         return false;
     }
-    if (synchronise(listener, aaf, listener->src, stamp_ns - listener->jump_ns,
-                    listener->unsure ? TT_EVENT_ABSENT : TT_EVENT_LOST, now_tai_ns)) {
-        listener->jump_ns = 0;
+    if (synchronise_again(listener, aaf, listener->src, stamp_ns,
+                          listener->unsure ? TT_EVENT_ABSENT : TT_EVENT_LOST, now_tai_ns)) {
         return true;
     }
-    return agree && ahead > 0 &&
+    return agree && (ahead > 0 || listener->unsure) &&
            read_relative(listener, aaf, continues(listener, ahead) ? &by_sequence : NULL, stamp_ns,
                          now_tai_ns);
 }
 
 /* A stamp with which no stream can be placed. */
-static void count_off(struct tt_listener *listener, int off, int64_t frame, int64_t frames,
-                      int64_t presentation_ns, int64_t now_tai_ns)
+static void count_off(struct tt_listener *listener, const struct tt_aaf *aaf, int64_t stamp_ns,
+                      int64_t now_tai_ns)
 {
-    int64_t other_ns =
-        tt_widen32((uint32_t)(presentation_ns + listener->other_scale_ns), now_tai_ns);
+    int64_t frames = (int64_t)aaf->frames;
+    int64_t frame = nearest_frame(listener, stamp_ns);
+    int64_t other_ns = tt_widen32((uint32_t)(stamp_ns + listener->other_scale_ns), now_tai_ns);
 
     if (listener->other_scale_ns != 0 &&
         off_timeline(listener, nearest_frame(listener, other_ns), frames) == 0) {
         listener->counters.pdus_other_timescale++;
     }
-    if (off > 0) {
+    if (off_timeline(listener, frame, frames) > 0) {
         listener->counters.pdus_early++;
     } else {
         listener->counters.pdus_late++;
@@ -324,24 +338,21 @@ static void count_off(struct tt_listener *listener, int off, int64_t frame, int6
 
 /* A stamped PDU while no talker is followed, or after a restart of its media clock. */
 static void acquire(struct tt_listener *listener, const struct tt_aaf *aaf, const uint8_t src[6],
-                    int64_t presentation_ns, int64_t now_tai_ns)
+                    int64_t stamp_ns, int64_t now_tai_ns)
 {
     /* A restart that goes on counting tells what is missing. */
     int64_t ahead = listener->locked ? pdus_ahead(listener, aaf->sequence) : 0;
     bool lost = listener->locked && ahead > 1 && continues(listener, ahead);
-    int64_t frame = nearest_frame(listener, presentation_ns);
-    int off = off_timeline(listener, frame, (int64_t)aaf->frames);
+    enum tt_event_kind gap = lost ? TT_EVENT_LOST : TT_EVENT_ABSENT;
 
-    if (off == 0) {
-        synchronise(listener, aaf, src, presentation_ns, lost ? TT_EVENT_LOST : TT_EVENT_ABSENT,
-                    now_tai_ns);
+    if (synchronise_again(listener, aaf, src, stamp_ns, gap, now_tai_ns)) {
         return;
     }
-    if (listener->locked && odd_stamps_agree(listener, aaf, presentation_ns) &&
-        read_relative(listener, aaf, NULL, presentation_ns, now_tai_ns)) {
+    if (listener->locked && odd_stamps_agree(listener, aaf, stamp_ns) &&
+        read_relative(listener, aaf, NULL, stamp_ns, now_tai_ns)) {
         return;
     }
-    count_off(listener, off, frame, (int64_t)aaf->frames, presentation_ns, now_tai_ns);
+    count_off(listener, aaf, stamp_ns, now_tai_ns);
 }
 
 /* A PDU of the talker that is being followed. `stamp`: NULL where it has none. */
@@ -365,7 +376,9 @@ static void follow(struct tt_listener *listener, const struct tt_aaf *aaf, const
     error_ns = *stamp - tt_media_clock_time(&listener->clock, frame);
     if (llabs(error_ns) <= listener->config.ptime_tolerance_ns) {
         stamp_fits(listener);
-        listener->margin_ns = *stamp - now_tai_ns;
+        if (frame >= listener->sequence_end) {
+            listener->margin_ns = *stamp - now_tai_ns;
+        }
         settle(listener, frame - by_sequence, now_tai_ns);
         tt_media_clock_follow(&listener->clock, frame, *stamp);
         place(listener, aaf, frame, TT_EVENT_LOST, now_tai_ns);
@@ -377,7 +390,8 @@ static void follow(struct tt_listener *listener, const struct tt_aaf *aaf, const
     }
     near = frame == by_sequence &&
            llabs(error_ns) <= tt_frames_to_ns(ROUGH_PDUS * listener->pdu_frames, aaf->rate_hz);
-    if (ahead == 1 || near || aaf->tu || listener->off_stamps > TT_LISTENER_RESYNC_STAMPS) {
+    if (aaf->tu || listener->off_stamps > TT_LISTENER_RESYNC_STAMPS ||
+        (!listener->unsure && (ahead == 1 || near))) {
         place(listener, aaf, by_sequence, TT_EVENT_LOST, now_tai_ns);
     } else {
         listener->counters.pdus_unplaced++;
@@ -408,34 +422,13 @@ static bool has_our_format(const struct tt_listener *listener, const struct tt_a
            aaf->channels == listener->config.channels;
 }
 
-static int64_t widen(const struct tt_listener *listener, uint32_t stamp, int64_t arrival_tai_ns)
-{
-    int64_t offset_ns = listener->stamp_offset_ns + listener->jump_ns;
-
-    return tt_widen32(stamp, arrival_tai_ns - offset_ns) + offset_ns;
-}
-
-/* The presentation time. A talker that comes again after an absence may have set its clock right.
- */
-static int64_t presentation_of(struct tt_listener *listener, const struct tt_aaf *aaf,
-                               int64_t arrival_tai_ns)
-{
-    int64_t stamp_ns = widen(listener, aaf->timestamp, arrival_tai_ns);
-
-    if (aaf->tv && !listener->locked && listener->jump_ns != 0 &&
-        off_timeline(listener, nearest_frame(listener, stamp_ns), (int64_t)aaf->frames) != 0) {
-        listener->jump_ns = 0;
-        stamp_ns = widen(listener, aaf->timestamp, arrival_tai_ns);
-    }
-    return stamp_ns;
-}
-
 void tt_listener_receive(struct tt_listener *listener, const uint8_t *pdu, size_t bytes,
                          const uint8_t src[6], int64_t arrival_tai_ns)
 {
     struct tt_listener_counters *counters = &listener->counters;
     struct tt_aaf aaf;
     enum tt_aaf_reason reason;
+    int64_t offset_ns;
     int64_t stamp_ns;
 
     if (!is_ours(listener, pdu, bytes)) {
@@ -458,7 +451,8 @@ void tt_listener_receive(struct tt_listener *listener, const uint8_t *pdu, size_
     counters->pdus++;
     note_pause(listener, arrival_tai_ns);
     listener->last_arrival_tai_ns = arrival_tai_ns;
-    stamp_ns = presentation_of(listener, &aaf, arrival_tai_ns);
+    offset_ns = listener->stamp_offset_ns + listener->jump_ns;
+    stamp_ns = tt_widen32(aaf.timestamp, arrival_tai_ns - offset_ns) + offset_ns;
     if (aaf.tv) {
         tt_hist_record(&listener->lateness, arrival_tai_ns - stamp_ns);
     } else if (!aaf.sp) {

@@ -11,7 +11,8 @@
 #define US          TT_NS_PER_US
 #define INTERVAL_NS INT64_C(125000) /* of class A */
 #define UTC_NS      (37 * TT_NS_PER_S)
-#define HALE        20 /* so many PDUs at either end are left alone */
+#define REPEAT_NS   (2 * MS) /* so much later the same may come again */
+#define HALE        20       /* so many PDUs at either end are left alone */
 
 static bool chance(struct scene *s, unsigned per_mille)
 {
@@ -441,6 +442,145 @@ static void endurance(struct scene *s, int64_t per_mille)
     scene_expect(s, SCENE_COUNTER(pdus_reordered), 100000, 600000);
 }
 
+/* ---- random mixtures */
+
+/* PDUs within which a stream has found its place, whatever befalls it meanwhile. */
+static int64_t settling(const struct scene *s)
+{
+    return s->config.sparse ? 200 : 60;
+}
+
+/* Something that begins a new stretch of the talker's media clock. */
+static void random_break(struct scene *s)
+{
+    int64_t reach_ns = s->config.mtt_ns + s->config.playout_latency_ns;
+    int64_t pause_ns = between(s, 0, chance(s, 100) ? 1500 * MS : 200 * MS);
+
+    switch (scene_below(s, 5)) {
+    case 0:
+        scene_break(s, pause_ns, 0, settling(s));
+        scene_tell(s, "a pause of %d us; ", (int)(pause_ns / US));
+        break;
+    case 1:
+        scene_break(s, pause_ns, 0, settling(s));
+        s->sequence = (uint8_t)scene_below(s, 256);
+        s->mr = chance(s, 500) ? !s->mr : s->mr;
+        scene_tell(s, "a restart after %d us; ", (int)(pause_ns / US));
+        break;
+    case 2:
+        if (s->stamp_ns == 0) { /* ahead: always in reach */
+            scene_break(s, 0, between(s, 1, 9) * MS, settling(s));
+            scene_tell(s, "a jump ahead; ");
+        }
+        break;
+    case 3:
+        if (s->stamp_ns == 0 && s->jump_ns > 0 && reach_ns > 8 * MS) {
+            scene_break(s, 0, -MS, settling(s));
+            scene_tell(s, "a jump back; ");
+        }
+        break;
+    default:
+        s->jumped_far = true;
+        s->stamp_ns = s->stamp_ns != 0 ? 0 : chance(s, 500) ? UTC_NS : -UTC_NS;
+        scene_break(s, 0, 0, settling(s));
+        scene_tell(s, "a jump out of reach, or back from there; ");
+        break;
+    }
+}
+
+static bool is_settled(const struct scene *s, const struct scene_pdu *pdu)
+{
+    const struct scene_segment *segment = &s->segments[pdu->segment];
+
+    return pdu->segment > 0 ? pdu->frame >= segment->first_frame + segment->settle_frames
+                            : pdu->frame >= HALE * (int64_t)s->config.frames_per_pdu;
+}
+
+/* What befalls PDU i of a good stream. */
+static void random_fault(struct scene *s, size_t i, unsigned per_mille, int64_t jitter_ns)
+{
+    struct scene_pdu *pdu = &s->pdus[i];
+
+    pdu->delay_ns += between(s, 0, jitter_ns);
+    if (!is_settled(s, pdu) || !chance(s, per_mille)) {
+        return;
+    }
+    switch (scene_below(s, 9)) {
+    case 0:
+        pdu->kind = SCENE_OTHER_FORMAT;
+        break;
+    case 1:
+        pdu->kind = SCENE_TRUNCATED;
+        pdu->bytes = (size_t)scene_below(s, 40);
+        break;
+    case 2:
+        pdu->kind = chance(s, 500) ? SCENE_PADDED : SCENE_OVERSIZED;
+        break;
+    case 3:
+        pdu->copies = (unsigned)between(s, 1, 3);
+        break;
+    case 4:
+        pdu->stamp_ns += between(s, -1000, 1000) * US;
+        break;
+    case 5:
+        pdu->tu = true;
+        pdu->stamp_ns += between(s, -300, 300) * US;
+        break;
+    case 6:
+        scene_beside(s, (enum scene_kind)between(s, SCENE_REPEAT, SCENE_FOREIGN_SUBTYPE), i,
+                     between(s, 0, REPEAT_NS));
+        break;
+    default:
+        for (int64_t n = chance(s, 50) ? between(s, 100, 700) : between(s, 1, 12); n > 0; n--) {
+            if (i < s->pdu_count && s->pdus[i].segment == pdu->segment) {
+                s->pdus[i++].lost = true;
+            }
+        }
+        break;
+    }
+}
+
+static void mixture(struct scene *s, int64_t argument)
+{
+    static const unsigned frames[] = {6, 6, 12, 48};
+    int64_t breaks = between(s, 0, 4);
+    int64_t reach_ns;
+    int64_t jitter_ns;
+    unsigned per_mille = (unsigned)between(s, 0, 60);
+    size_t good;
+
+    (void)argument;
+    s->mixed = true;
+    s->config.sparse = chance(s, 250);
+    s->config.mtt_ns = between(s, 2, 20) * MS;
+    s->config.playout_latency_ns = chance(s, 500) ? 0 : between(s, 1, 10) * MS;
+    s->config.frames_per_pdu = frames[scene_below(s, 4)];
+    s->config.rate_hz = chance(s, 250) ? 44100 : 48000;
+    s->config.on_loss = chance(s, 250) ? TT_LOSS_FADE : TT_LOSS_SILENCE;
+    s->drift_ppm = between(s, -200, 200);
+    s->slack_ns = 300 * US;
+    reach_ns = s->config.mtt_ns + s->config.playout_latency_ns;
+    jitter_ns =
+        chance(s, 300) ? 0 : between(s, 0, (reach_ns < 8 * MS ? reach_ns : 8 * MS) / US) * US;
+    s->tail_frames = jitter_ns * s->config.rate_hz / TT_NS_PER_S + 10 * s->config.frames_per_pdu;
+    s->place_tolerance_frames = 50; /* the rate is found while the faults go on */
+    scene_tell(s, "%u in 1000 faulty, delayed by up to %d us; ", per_mille, (int)(jitter_ns / US));
+    s->segments[0].settle_frames = s->config.sparse ? settling(s) * s->config.frames_per_pdu : 0;
+    scene_talk(s, between(s, 400, 900));
+    for (int64_t i = 0; i < breaks; i++) {
+        random_break(s);
+        scene_talk(s, between(s, 400, 900));
+    }
+    good = s->pdu_count;
+    if (s->jumped_far) {
+        /* Behind a long gap it is placed by its arrival, as late as that may be. */
+        s->place_tolerance_frames += (jitter_ns + REPEAT_NS) * s->config.rate_hz / TT_NS_PER_S;
+    }
+    for (size_t i = 1; i < good; i++) {
+        random_fault(s, i, per_mille, jitter_ns);
+    }
+}
+
 #define PLAIN(name, arrange, argument, seeds)                                                      \
     {                                                                                              \
         name, arrange, argument, seeds, false                                                      \
@@ -497,6 +637,7 @@ const struct capture_case capture_cases[] = {
     BOTH("late-beyond-playout-latency", late, 5 * MS, 20),
     BOTH("fade", faded, 0, 20),
     PLAIN("endurance", endurance, 10, 1),
+    PLAIN("mixture", mixture, 0, 1000),
 };
 
 const size_t capture_case_count = TT_COUNT_OF(capture_cases);

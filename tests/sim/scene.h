@@ -75,6 +75,7 @@ struct scene {
     unsigned mtu_bytes;
     int64_t place_tolerance_frames; /* between where a segment stands and what the time says */
     int64_t slack_ns;        /* what comes so close to its presentation may be in time or late */
+    int64_t tail_frames;     /* before a new segment may come when that has begun already */
     int64_t gap_settle_pdus; /* behind a lost PDU so many may be missing too */
     bool unplaced;           /* nothing of the stream is ever presented */
     bool mixed;              /* any counter may count */
@@ -89,6 +90,7 @@ struct scene {
     int64_t stamp_ns; /* stamp - presentation */
     uint8_t sequence;
     bool mr;
+    bool jumped_far; /* its stamps have been out of reach */
 
     struct scene_pdu *pdus;
     size_t pdu_count;
