@@ -1,5 +1,5 @@
 /*
- * See media_clock.h. The loop is the usual one of second order (phase and rate), critically damped,
+ * See media_clock.h. The loop is the usual one of second order (phase and rate), damped by 0.7,
  * with a fixed bandwidth: wide enough to catch ±200 ppm within a few µs, narrow enough to smooth
  * stamps that jitter by tens of µs.
  */

@@ -141,8 +141,8 @@ static int64_t next_placed(const struct tt_timeline *timeline, size_t i)
     return holes[i].end < timeline->filled ? holes[i].end : INT64_MAX;
 }
 
-/* Of what is missing between the device and `device`, the edges. Ring memory that a long stall asks
- * for twice keeps the later frames. */
+/* What is missing between the device and `device`: silence, and its edges. A stall longer than the
+ * ring leaves silence alone: the last frame is overwritten before it is held. */
 static void soften_missing(struct tt_timeline *timeline, int64_t device)
 {
     int64_t cursor = timeline->device;
@@ -161,7 +161,7 @@ static void soften_missing(struct tt_timeline *timeline, int64_t device)
         timeline->heard = cursor;
     }
     write_frames(timeline, cursor, device, NULL);
-    soften(timeline, tt_max64(cursor, device - timeline->memory.ring_frames), device, INT64_MAX);
+    soften(timeline, cursor, device, INT64_MAX);
 }
 
 void tt_timeline_advance(struct tt_timeline *timeline, int64_t device, int64_t now_tai_ns)

@@ -252,6 +252,64 @@ static void one_edge_only(void **state)
     assert_true(seen(&rig, 430, 0) == 0);
 }
 
+/* What was placed behind and taken away again is no edge; two holes side by side are one. */
+static void edges_that_are_none(void **state)
+{
+    static struct rig rig;
+
+    (void)state;
+    build(&rig, &shapes[0], RAMP);
+    place_value(&rig, 0, 100, 0.5);
+    place_value(&rig, 200, 50, 0.5);
+    tt_timeline_truncate(&rig.timeline, 200);
+    present(&rig, 200);
+    assert_true(seen(&rig, 199, 0) == 0);
+
+    build(&rig, &shapes[0], RAMP);
+    place_value(&rig, 0, 100, 0.5);
+    place_value(&rig, 110, 10, 0.25);
+    place_value(&rig, 230, 10, 0.25);
+    tt_timeline_shift(&rig.timeline, 110, 200, 0); /* leaves a hole beside the one before it */
+    assert_int_equal(rig.timeline.memory.holes[0].end, rig.timeline.memory.holes[1].frame);
+    present(&rig, 310);
+    assert_true(seen(&rig, 109, 0) > 0.35); /* still going down, towards nothing near */
+    assert_true(seen(&rig, 150, 0) == 0);
+    assert_true(seen(&rig, 309, 0) > 0.2);
+}
+
+/* Once around the ring and more: the ramp is long past, and does not come again. */
+static void a_stall_longer_than_the_ring(void **state)
+{
+    static struct rig rig;
+    int64_t run;
+
+    (void)state;
+    build(&rig, &shapes[0], RAMP);
+    place_value(&rig, 0, 100, 0.5);
+    tt_timeline_advance(&rig.timeline, 2 * RING + 200, 0);
+    for (int64_t f = 2 * RING; f < 2 * RING + 200; f++) {
+        assert_int_equal(tt_get_be32(tt_timeline_frames(&rig.timeline, f, f + 1, &run)), 0);
+    }
+}
+
+/* To the nearest step, on either side of 0. */
+static void ramps_are_rounded(void **state)
+{
+    static const struct tt_fade fade = {TT_AAF_INT16, 1, 3};
+
+    (void)state;
+    for (int value = -6; value <= 6; value++) {
+        uint8_t last[2];
+        uint8_t made[2];
+
+        tt_put_be16(last, (uint16_t)value);
+        for (int64_t since = 1; since <= 4; since++) {
+            tt_fade_frame(&fade, &(struct tt_fade_edges){.last = last, .since_last = since}, made);
+            assert_int_equal((int16_t)tt_get_be16(made), lround(value * (double)(4 - since) / 4.0));
+        }
+    }
+}
+
 /* The reason is booked in pieces while the device runs on: the ramp goes on where it was. */
 static void a_ramp_in_pieces(void **state)
 {
@@ -337,9 +395,11 @@ static void a_tone_breaks_off(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_holes),         cmocka_unit_test(ramps_are_monotone),
-        cmocka_unit_test(one_edge_only),        cmocka_unit_test(a_ramp_in_pieces),
-        cmocka_unit_test(floats_that_are_none), cmocka_unit_test(a_tone_breaks_off),
+        cmocka_unit_test(random_holes),        cmocka_unit_test(ramps_are_monotone),
+        cmocka_unit_test(one_edge_only),       cmocka_unit_test(a_ramp_in_pieces),
+        cmocka_unit_test(edges_that_are_none), cmocka_unit_test(a_stall_longer_than_the_ring),
+        cmocka_unit_test(ramps_are_rounded),   cmocka_unit_test(floats_that_are_none),
+        cmocka_unit_test(a_tone_breaks_off),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
