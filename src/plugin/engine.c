@@ -4,6 +4,8 @@
 #include "plugin/engine.h"
 
 #include "base/ns.h"
+#include "os/wake.h"
+#include "report/note.h"
 #include "report/stream_report.h"
 
 /* Neighbours merge, so this is many more interruptions than a stream that anybody listens to has.
@@ -14,7 +16,7 @@
 #define HORIZON_NS (TT_NS_PER_S + TT_NS_PER_S / 4)
 
 int tt_plugin_engine_new(const struct tt_plugin_engine *shape, enum tt_role role,
-                         const struct tt_plugin_attachment *attachment,
+                         const struct tt_attachment *attachment,
                          struct tt_plugin_engine *ret_engine)
 {
     struct tt_plugin_engine engine = *shape;
@@ -58,6 +60,14 @@ void tt_plugin_engine_done(struct tt_plugin_engine *engine)
     tt_plugin_engine_stop(engine);
     tt_talk_free(engine->talk);
     tt_listen_free(engine->listen);
+    *engine = (struct tt_plugin_engine){.talk = NULL};
+}
+
+void tt_plugin_engine_abandon(struct tt_plugin_engine *engine)
+{
+    if (engine->device) {
+        tt_wake_close(engine->device->wake_fd);
+    }
     *engine = (struct tt_plugin_engine){.talk = NULL};
 }
 
@@ -105,7 +115,7 @@ int64_t tt_plugin_engine_delay(const struct tt_plugin_engine *engine)
 }
 
 unsigned tt_plugin_engine_notes(const struct tt_plugin_engine *engine,
-                                const struct tt_plugin_attachment *attachment)
+                                const struct tt_attachment *attachment)
 {
     unsigned notes = attachment->notes;
 
@@ -114,14 +124,7 @@ unsigned tt_plugin_engine_notes(const struct tt_plugin_engine *engine,
     } else if (engine->listen) {
         notes |= tt_listen_notes(engine->listen);
     }
-    /* One line for one cause: that which says most. */
-    if (notes & (TT_NOTE_LAUNCH_PERMISSION | TT_NOTE_ETF_DELTA)) {
-        notes &= ~(unsigned)TT_NOTE_SOFTWARE_PACE;
-    }
-    if (notes & TT_NOTE_LAUNCH_REFUSED) {
-        notes &= ~(unsigned)TT_NOTE_LAUNCH_LOST;
-    }
-    return notes;
+    return tt_note_causes(notes);
 }
 
 void tt_plugin_engine_loss(const struct tt_plugin_engine *engine, unsigned notes,
