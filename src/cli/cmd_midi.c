@@ -11,6 +11,8 @@
 static const struct tt_cmd commands[] = {
     {"convert", "make a Standard MIDI File of a raw log", tt_cmd_midi_convert},
     {"dump", "show every event of a Standard MIDI File or a raw log", tt_cmd_midi_dump},
+    {"list", "show the MIDI ports and the stamps that each gives", tt_cmd_midi_list},
+    {"record", "record ports, with the time at which each byte arrived", tt_cmd_midi_record},
 };
 
 static void print_help(FILE *out)
