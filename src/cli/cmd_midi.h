@@ -6,7 +6,9 @@
 
 int tt_cmd_midi_convert(int argc, char **argv);
 int tt_cmd_midi_dump(int argc, char **argv);
+int tt_cmd_midi_jitter(int argc, char **argv);
 int tt_cmd_midi_list(int argc, char **argv);
+int tt_cmd_midi_play(int argc, char **argv);
 int tt_cmd_midi_record(int argc, char **argv);
 
 #endif

@@ -76,6 +76,9 @@ struct tt_midi_port_setup {
  * such port; -EBUSY somebody has it; -errno. A kernel without stamps: `stamp` says so. */
 int tt_midi_port_open(const struct tt_midi_port_setup *setup, struct tt_midi_port **ret_port);
 
+/* Output into a new pty. *ret_path (the caller frees it): what to open as input. 0 or -errno. */
+int tt_midi_pty_open(struct tt_midi_port **ret_port, char **ret_path);
+
 /* Closes and frees; NULL is fine. */
 static inline void tt_midi_port_close(struct tt_midi_port *port)
 {

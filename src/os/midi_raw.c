@@ -188,7 +188,34 @@ static bool has_frames(int fd)
            ioctl(fd, SNDRV_RAWMIDI_IOCTL_USER_PVERSION, &ours) == 0;
 }
 
-static int set_up_input(struct raw *raw, const struct tt_midi_port_setup *setup)
+/* Setting parameters succeeds where the kernel does not heed them; it says there what it does.
+ * Where that cannot be read, the frames themselves have to show it. */
+static bool kernel_says_frames(const struct address *address, unsigned subdevice)
+{
+    char line[128];
+    char section[32];
+    bool ours = false;
+    bool frames = false;
+    FILE *file;
+
+    snprintf(line, sizeof(line), "/proc/asound/card%d/midi%d", address->card, address->device);
+    snprintf(section, sizeof(section), "Input %u\n", subdevice);
+    file = fopen(line, "re");
+    if (!file) {
+        return true;
+    }
+    while (fgets(line, sizeof(line), file)) {
+        if (line[0] != ' ') {
+            ours = strcmp(line, section) == 0;
+        }
+        frames = frames || (ours && strstr(line, "Framing") && strstr(line, "tstamp"));
+    }
+    fclose(file);
+    return frames;
+}
+
+static int set_up_input(struct raw *raw, const struct tt_midi_port_setup *setup,
+                        const struct address *address, unsigned subdevice)
 {
     unsigned mode = SNDRV_RAWMIDI_MODE_FRAMING_TSTAMP | SNDRV_RAWMIDI_MODE_CLOCK_MONOTONIC;
     bool frames = !setup->no_kernel_stamps && has_frames(raw->port.fd);
@@ -198,6 +225,10 @@ static int set_up_input(struct raw *raw, const struct tt_midi_port_setup *setup)
     raw->buffer_bytes = setup->buffer_bytes ? setup->buffer_bytes : BUFFER_BYTES;
     raw->port.stamp = frames ? TT_MIDI_PORT_STAMP_KERNEL : TT_MIDI_PORT_STAMP_READ;
     error = set_params(raw->port.fd, raw->buffer_bytes, frames ? mode : 0);
+    if (!error && frames && !kernel_says_frames(address, subdevice)) {
+        raw->port.stamp = TT_MIDI_PORT_STAMP_READ;
+        error = set_params(raw->port.fd, raw->buffer_bytes, 0);
+    }
     if (error) {
         return error;
     }
@@ -384,7 +415,7 @@ int tt_midi_raw_open(const struct tt_midi_port_setup *setup, struct tt_midi_port
         error = -EBUSY;
     }
     if (!error && !setup->output) {
-        error = set_up_input(raw, setup);
+        error = set_up_input(raw, setup, &address, info.subdevice);
     }
     if (error) {
         close(raw->port.fd);

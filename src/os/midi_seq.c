@@ -17,6 +17,7 @@
 #include "base/ns.h"
 
 #define POOL_EVENTS  2000 /* the most that the kernel keeps for a client */
+#define SYNC_NS      (20 * TT_NS_PER_MS)
 #define MESSAGE_MAX  12
 #define ENCODE_BYTES 65536 /* a longer SysEx is sent in pieces */
 
@@ -64,7 +65,7 @@ static void sync_queue(struct seq *seq)
 
 static void keep_in_step(struct seq *seq)
 {
-    if (tt_midi_port_now_ns() - seq->synced_ns > TT_NS_PER_S) {
+    if (tt_midi_port_now_ns() - seq->synced_ns > SYNC_NS) {
         sync_queue(seq);
     }
 }
@@ -176,7 +177,6 @@ static int seq_write(struct tt_midi_port *port, const uint8_t *data, size_t n, i
         int status;
 
         snd_seq_ev_clear(&event);
-        snd_midi_event_reset_encode(seq->codec);
         used = snd_midi_event_encode(seq->codec, data + at, (long)(n - at), &event);
         if (used <= 0) {
             return used < 0 ? (int)used : (int)n;
@@ -310,7 +310,8 @@ static int set_up(struct seq *seq, const struct tt_midi_port_setup *setup)
     if (error < 0) {
         return error;
     }
-    snd_seq_set_client_name(seq->seq, "tactus");
+    /* Two names: input can be from our own output. */
+    snd_seq_set_client_name(seq->seq, setup->output ? "tactus-out" : "tactus-in");
     snd_seq_set_client_pool_input(seq->seq, POOL_EVENTS);
     snd_seq_set_client_pool_output(seq->seq, POOL_EVENTS);
     error = snd_midi_event_new(ENCODE_BYTES, &seq->codec);

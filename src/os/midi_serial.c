@@ -130,6 +130,36 @@ static void set_low_latency(int fd)
     }
 }
 
+int tt_midi_pty_open(struct tt_midi_port **ret_port, char **ret_path)
+{
+    struct serial *serial = calloc(1, sizeof(*serial));
+    char path[TT_MIDI_PORT_NAME];
+    int error = 0;
+
+    if (!serial) {
+        return -ENOMEM;
+    }
+    serial->port.ops = &serial_ops;
+    serial->port.fd = posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+    if (serial->port.fd < 0 || unlockpt(serial->port.fd) != 0 ||
+        ptsname_r(serial->port.fd, path, sizeof(path)) != 0) {
+        error = -errno;
+    } else {
+        error = set_raw(serial, MIDI_BAUD);
+    }
+    *ret_path = error ? NULL : strdup(path);
+    if (!*ret_path) {
+        if (serial->port.fd >= 0) {
+            close(serial->port.fd);
+        }
+        free(serial);
+        return error ? error : -ENOMEM;
+    }
+    snprintf(serial->port.name, sizeof(serial->port.name), "%s", path);
+    *ret_port = &serial->port;
+    return 0;
+}
+
 int tt_midi_serial_open(const struct tt_midi_port_setup *setup, struct tt_midi_port **ret_port)
 {
     struct serial *serial = calloc(1, sizeof(*serial));
