@@ -237,6 +237,17 @@ static void print_json(const struct job *job)
     json_decref(json);
 }
 
+static void say_of_load(const struct job *job, const struct tt_jitter *pass)
+{
+    if (!pass->load_realtime) {
+        tt_cli_say(COMMAND, "the load ran without real-time priority, which is refused here");
+    } else if (!job->setup.output) {
+        tt_cli_say(COMMAND,
+                   "a worker of the kernel, of normal priority, takes bytes through a pty: "
+                   "the real-time load keeps it waiting");
+    }
+}
+
 static enum tt_exit run_passes(struct job *job)
 {
     static const char *const names[] = {"idle", "loaded"};
@@ -249,8 +260,8 @@ static enum tt_exit run_passes(struct job *job)
         code = tt_jitter_run(&job->setup, i == 1, &job->passes[job->pass_count]);
         job->pass_names[job->pass_count] = names[i];
         job->pass_count += code == TT_EXIT_GOOD;
-        if (code == TT_EXIT_GOOD && i == 1 && !job->passes[job->pass_count - 1].load_realtime) {
-            tt_cli_say(COMMAND, "the load ran without real-time priority, which is refused here");
+        if (code == TT_EXIT_GOOD && i == 1) {
+            say_of_load(job, &job->passes[job->pass_count - 1]);
         }
     }
     return code;
