@@ -159,7 +159,8 @@ write_configuration() {
     {
         printf "# As used by ./dev demo. Times are in us.\n"
         printf "pcm.tactus_out {\n    type tactus\n    $common\n" talker0
-        printf "    time_uncertainty %d000\n    mtt %d000\n    report %s\n}\n" \
+        # Both ends go by the clock of this machine, whatever it is worth.
+        printf "    time_uncertainty %d000\n    mtt %d000\n    tu never\n    report %s\n}\n" \
             "$uncertainty_ms" "$transit_ms" "$(quoted "$out/talker.json")"
         printf "pcm.tactus_in {\n    type tactus\n    $common\n" listener0
         printf "    report %s\n}\n" "$(quoted "$out/listener.json")"

@@ -14,15 +14,21 @@
 #include "base/attr.h"
 
 enum tt_event_kind {
-    TT_EVENT_START,   /* the device started: frame is its position, time_tai_ns its media time */
-    TT_EVENT_ABSENT,  /* listener: no talker; silence of `frames` */
-    TT_EVENT_LOST,    /* listener: PDUs missing in the sequence; silence */
-    TT_EVENT_LATE,    /* listener: PDUs that came after their presentation; silence */
+    TT_EVENT_START,  /* the device started: frame is its position, time_tai_ns its media time */
+    TT_EVENT_ABSENT, /* listener: no talker; silence of `frames` */
+    TT_EVENT_LOST,   /* listener: PDUs missing in the sequence; silence */
+    /* listener: PDUs that came after their presentation; silence. talker, of a device that an xrun
+     * does not stop: not written when they were due; silence */
+    TT_EVENT_LATE,
     TT_EVENT_RESYNC,  /* listener: the stream was placed anew at `frame` */
     TT_EVENT_DROPPED, /* talker: could not meet its presentation time any more; not sent */
     TT_EVENT_REFUSED, /* talker: the link or the kernel did not take it, or gave it up */
     TT_EVENT_XRUN,    /* the program was too slow; the device stopped at `frame` */
     TT_EVENT_CLOCK,   /* TAI stepped by `frames` ns: stamps follow, mr toggled */
+    TT_EVENT_SILENCE, /* talker: the program was too slow; silence of `frames` in front of `frame`
+                       */
+    TT_EVENT_CLOCK_LOCKED, /* the media clock's master is followed: `frame` is an event of it */
+    TT_EVENT_CLOCK_LOST,   /* it is gone: the clock runs on alone, stamps are uncertain (tu) */
     TT_EVENT_KINDS
 };
 

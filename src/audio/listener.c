@@ -335,6 +335,14 @@ static bool has_our_format(const struct tt_listener *listener, const struct tt_a
            aaf->channels == listener->config.channels;
 }
 
+/* Stamps that turn uncertain (tu) place nothing anew: the order of before is better. Of a talker
+ * that never was certain there is none. */
+static bool is_doubtful(struct tt_listener *listener, bool tu)
+{
+    listener->certain = !tu || (listener->locked && listener->certain);
+    return tu && listener->certain;
+}
+
 void tt_listener_receive(struct tt_listener *listener, const uint8_t *pdu, size_t bytes,
                          const uint8_t src[6], int64_t arrival_tai_ns)
 {
@@ -371,6 +379,7 @@ void tt_listener_receive(struct tt_listener *listener, const uint8_t *pdu, size_
         counters->pdus_unstamped++;
     }
     counters->pdus_uncertain += aaf.tu;
+    aaf.tu = is_doubtful(listener, aaf.tu);
     if (listener->locked && aaf.mr != listener->mr) {
         counters->restarts++;
         listener->mr = aaf.mr;

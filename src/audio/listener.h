@@ -69,6 +69,7 @@ struct tt_listener {
     bool restarting; /* mr toggled: the next stamp places the stream anew */
     bool unsure;     /* after a long pause only a stamp tells how much is missing: */
     bool ever_locked;
+    bool certain; /* the talker's stamps were, once since it is followed */
     bool mr;
     int64_t pause_pdus;   /* the pause, until the first PDU behind it is placed … */
     int64_t unsure_frame; /* … here, by arrival and sequence alone */

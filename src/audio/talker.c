@@ -36,39 +36,75 @@ void tt_talker_init(struct tt_talker *talker, const struct tt_stream_config *con
         .frames = config->frames_per_pdu,
     };
 
+    struct tt_talker_schedule schedule = {
+        .rate = {.ticks_hz = config->rate_hz, .frame_ticks = 1},
+        .frames_per_pdu = config->frames_per_pdu,
+        .mtt_ns = config->mtt_ns,
+        .time_uncertainty_ns = config->time_uncertainty_ns,
+        .wire_ns = wire_ns,
+    };
+
     assert(sample_bytes > 0 && tt_aaf_nsr(config->rate_hz) > 0 && config->frames_per_pdu > 0);
-    memset(talker, 0, sizeof *talker);
+    tt_talker_init_schedule(talker, &schedule);
     memcpy(eth.dest, config->dest, sizeof eth.dest);
     memcpy(eth.src, src, sizeof eth.src);
     talker->eth_bytes = tt_eth_build(&eth, talker->header);
     tt_aaf_build_header(&aaf, talker->header + talker->eth_bytes);
     talker->frame_bytes = (size_t)config->channels * sample_bytes;
-    talker->frames_per_pdu = config->frames_per_pdu;
-    talker->rate_hz = config->rate_hz;
     talker->sparse = config->sparse;
-    talker->mtt_ns = config->mtt_ns;
-    talker->time_uncertainty_ns = config->time_uncertainty_ns;
-    talker->wire_ns = wire_ns;
-    talker->interval_ns = (int64_t)config->frames_per_pdu * TT_NS_PER_S / config->rate_hz;
+}
+
+void tt_talker_init_schedule(struct tt_talker *talker, const struct tt_talker_schedule *schedule)
+{
+    memset(talker, 0, sizeof *talker);
+    talker->rate = schedule->rate;
+    talker->frames_per_pdu = schedule->frames_per_pdu;
+    talker->mtt_ns = schedule->mtt_ns;
+    talker->time_uncertainty_ns = schedule->time_uncertainty_ns;
+    talker->wire_ns = schedule->wire_ns;
+    talker->interval_ns = (int64_t)schedule->frames_per_pdu * schedule->rate.frame_ticks *
+                          TT_NS_PER_S / schedule->rate.ticks_hz;
     for (int i = 0; i < TT_TALKER_BURST; i++) {
         talker->launches_tai_ns[i] = LONG_AGO;
     }
 }
 
+void tt_talker_follow(struct tt_talker *talker, const struct tt_media_grid *grid)
+{
+    talker->grid = grid;
+}
+
+/* The next PDU goes to the first place on the grid at which it is not due before due_tai_ns. */
+static void place_on_grid(struct tt_talker *talker, int64_t due_tai_ns)
+{
+    int64_t frame = tt_media_grid_frame(talker->grid, talker->rate, due_tai_ns + talker->mtt_ns);
+
+    talker->start_grid_frame = frame - (talker->next_frame - talker->start_frame);
+    talker->grid_epoch = talker->grid->epoch;
+}
+
+int64_t tt_talker_due(const struct tt_talker *talker, int64_t frame)
+{
+    int64_t frames = frame - talker->start_frame;
+
+    if (talker->grid) {
+        return tt_media_grid_time(talker->grid, talker->rate, talker->start_grid_frame + frames) -
+               talker->mtt_ns;
+    }
+    return talker->start_tai_ns + tt_media_rate_ns(talker->rate, frames);
+}
+
 void tt_talker_start(struct tt_talker *talker, int64_t frame, int64_t media_tai_ns)
 {
-    if (talker->started) {
-        talker->mr = !talker->mr;
-    }
+    talker->mr = talker->started && !talker->mr_sent;
     talker->started = true;
     talker->start_frame = frame;
     talker->next_frame = frame;
     talker->start_tai_ns = media_tai_ns + talker->time_uncertainty_ns;
-}
-
-static int64_t due_of(const struct tt_talker *talker, int64_t frame)
-{
-    return talker->start_tai_ns + tt_frames_to_ns(frame - talker->start_frame, talker->rate_hz);
+    if (talker->grid) {
+        place_on_grid(talker, talker->start_tai_ns);
+        talker->start_tai_ns = tt_talker_due(talker, frame);
+    }
 }
 
 static int64_t allowed_by_burst(const struct tt_talker *talker)
@@ -78,7 +114,7 @@ static int64_t allowed_by_burst(const struct tt_talker *talker)
 
 int64_t tt_talker_next_launch(const struct tt_talker *talker)
 {
-    int64_t due_ns = due_of(talker, talker->next_frame);
+    int64_t due_ns = tt_talker_due(talker, talker->next_frame);
     int64_t allowed_ns = allowed_by_burst(talker);
 
     return due_ns > allowed_ns ? due_ns : allowed_ns;
@@ -86,7 +122,7 @@ int64_t tt_talker_next_launch(const struct tt_talker *talker)
 
 bool tt_talker_is_behind(const struct tt_talker *talker)
 {
-    return allowed_by_burst(talker) > due_of(talker, talker->next_frame);
+    return allowed_by_burst(talker) > tt_talker_due(talker, talker->next_frame);
 }
 
 enum tt_talker_verdict tt_talker_next(struct tt_talker *talker, int64_t earliest_tai_ns,
@@ -94,12 +130,16 @@ enum tt_talker_verdict tt_talker_next(struct tt_talker *talker, int64_t earliest
 {
     int64_t launch_ns = tt_talker_next_launch(talker);
 
+    if (talker->grid && talker->grid_epoch != talker->grid->epoch) {
+        talker->grid_epoch = talker->grid->epoch;
+        talker->mr = !talker->mr_sent;
+    }
     if (launch_ns < earliest_tai_ns) {
         launch_ns = earliest_tai_ns;
     }
     ret_pdu->sequence = talker->sequence++;
     ret_pdu->frame = talker->next_frame;
-    ret_pdu->due_tai_ns = due_of(talker, talker->next_frame);
+    ret_pdu->due_tai_ns = tt_talker_due(talker, talker->next_frame);
     ret_pdu->launch_tai_ns = launch_ns;
     ret_pdu->presentation_tai_ns = ret_pdu->due_tai_ns + talker->mtt_ns;
     talker->next_frame += talker->frames_per_pdu;
@@ -110,6 +150,7 @@ enum tt_talker_verdict tt_talker_next(struct tt_talker *talker, int64_t earliest
         talker->launches_tai_ns[i - 1] = talker->launches_tai_ns[i];
     }
     talker->launches_tai_ns[TT_TALKER_BURST - 1] = launch_ns;
+    talker->mr_sent = talker->mr;
     return TT_TALKER_SEND;
 }
 
@@ -129,20 +170,28 @@ size_t tt_talker_build(const struct tt_talker *talker, const struct tt_talker_pd
     memcpy(ret_packet, talker->header, talker->eth_bytes + TT_AAF_HEADER_BYTES);
     aaf[AT_FLAGS] |= (uint8_t)((talker->mr ? FLAG_MR : 0) | (stamped ? FLAG_TV : 0));
     aaf[AT_SEQUENCE] = pdu->sequence;
-    aaf[AT_TU] |= talker->tu ? FLAG_TU : 0;
+    aaf[AT_TU] |= tt_talker_is_uncertain(talker) ? FLAG_TU : 0;
     tt_put_be32(aaf + AT_TIMESTAMP, stamped ? (uint32_t)stamp_ns : 0);
     return talker->eth_bytes + TT_AAF_HEADER_BYTES;
 }
 
 void tt_talker_clock_step(struct tt_talker *talker, int64_t step_ns)
 {
+    if (talker->grid) {
+        place_on_grid(talker, tt_talker_due(talker, talker->next_frame) + step_ns);
+    }
     talker->start_tai_ns += step_ns;
     for (int i = 0; i < TT_TALKER_BURST; i++) {
         if (talker->launches_tai_ns[i] != LONG_AGO) {
             talker->launches_tai_ns[i] += step_ns;
         }
     }
-    talker->mr = !talker->mr;
+    talker->mr = !talker->mr_sent;
+}
+
+bool tt_talker_is_uncertain(const struct tt_talker *talker)
+{
+    return talker->tu || (talker->grid && talker->grid->uncertain);
 }
 
 void tt_talker_set_uncertain(struct tt_talker *talker, bool uncertain)

@@ -5,7 +5,8 @@
  * Invariants: PDU k is due at media time of its first frame + time_uncertainty, exactly (no rounded
  * period is added up); presentation = due + mtt; sequence numbers are consumed by dropped PDUs too;
  * in any PDU interval at most TT_TALKER_BURST PDUs are launched, and when nothing is late exactly
- * one. Source: IEEE 1722-2016, 7.3; IEEE 802.1BA (class A and B intervals).
+ * one. On a followed clock it is the presentation times that lie on the clock's grid. Source: IEEE
+ * 1722-2016, 7.3; IEEE 802.1BA (class A and B intervals).
  */
 #ifndef TT_AUDIO_TALKER_H
 #define TT_AUDIO_TALKER_H
@@ -15,6 +16,7 @@
 #include <stdint.h>
 
 #include "audio/eth.h"
+#include "audio/media_grid.h"
 #include "audio/stream_config.h"
 #include "base/attr.h"
 
@@ -25,7 +27,7 @@ struct tt_talker {
     size_t eth_bytes;
     size_t frame_bytes; /* of one audio frame on the wire */
     unsigned frames_per_pdu;
-    uint32_t rate_hz;
+    struct tt_media_rate rate;
     bool sparse;
     int64_t mtt_ns;
     int64_t time_uncertainty_ns;
@@ -33,13 +35,18 @@ struct tt_talker {
     int64_t wire_ns;         /* one PDU on the link */
     int64_t interval_ns;     /* one PDU of media time, rounded down */
 
-    int64_t start_tai_ns;                     /* due time of frame 0 of this run */
-    int64_t start_frame;                      /* its device position */
+    int64_t start_tai_ns;             /* due time of frame 0 of this run */
+    int64_t start_frame;              /* its device position */
+    const struct tt_media_grid *grid; /* NULL: the local clock */
+    int64_t start_grid_frame;         /* on the grid: the place of start_frame */
+    uint32_t grid_epoch;
     int64_t next_frame;                       /* device position of the next PDU's first frame */
     int64_t launches_tai_ns[TT_TALKER_BURST]; /* the last ones, oldest first */
     uint8_t sequence;
     bool started;
     bool mr;
+    bool
+        mr_sent; /* of the last PDU: a second restart before the next one must not undo the first */
     bool tu;
 };
 
@@ -62,9 +69,29 @@ enum tt_talker_verdict {
 void tt_talker_init(struct tt_talker *talker, const struct tt_stream_config *config,
                     const uint8_t src[6], int64_t wire_ns);
 
-/* (Re)starts the media clock: the frame at device position `frame` has media time media_tai_ns.
- * Every start but the first toggles mr. */
+/* What is the same for every talker of PDUs of frames_per_pdu frames (of AAF: tt_talker_init does
+ * it): everything but the headers. */
+struct tt_talker_schedule {
+    struct tt_media_rate rate;
+    unsigned frames_per_pdu;
+    int64_t mtt_ns;
+    int64_t time_uncertainty_ns;
+    int64_t wire_ns;
+};
+void tt_talker_init_schedule(struct tt_talker *talker, const struct tt_talker_schedule *schedule);
+
+/* From the next start on, media time is the grid's (NULL: the local clock's), which must be ready
+ * by then and outlive the talker. PDUs carry tu while the grid is uncertain, and mr toggles where
+ * it is placed anew. */
+void tt_talker_follow(struct tt_talker *talker, const struct tt_media_grid *grid);
+
+/* (Re)starts the media clock: the frame at device position `frame` has media time media_tai_ns,
+ * or on a grid at the first place there that is not before. Every start but the first toggles mr,
+ * against the last PDU that was sent. */
 void tt_talker_start(struct tt_talker *talker, int64_t frame, int64_t media_tai_ns);
+
+/* When a frame is due, of any device position. */
+TT_RT int64_t tt_talker_due(const struct tt_talker *talker, int64_t frame);
 
 /* The earliest time at which the next PDU may leave: its due time, or later where the burst limit
  * holds it back. */
@@ -88,6 +115,9 @@ TT_RT size_t tt_talker_build(const struct tt_talker *talker, const struct tt_tal
 
 /* The local TAI clock stepped: what was due at t is due at t + step_ns. Toggles mr. */
 TT_RT void tt_talker_clock_step(struct tt_talker *talker, int64_t step_ns);
+
+/* Whether PDUs carry tu. */
+TT_RT bool tt_talker_is_uncertain(const struct tt_talker *talker);
 
 /* The local clock is known not to be synchronised: PDUs carry tu. */
 TT_RT void tt_talker_set_uncertain(struct tt_talker *talker, bool uncertain);

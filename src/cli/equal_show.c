@@ -24,7 +24,7 @@ struct finding {
     int64_t ranges_unexplained;
     int64_t frames_unexplained;
     int64_t explained[TT_EVENT_KINDS];
-    int64_t shifts;
+    unsigned shifted; /* kinds that explain a shift */
 };
 
 static const char *frames_word(int64_t frames)
@@ -53,7 +53,7 @@ static struct finding find_all(const struct tt_equal_view *view)
 
         tt_reports_explain(view->reports, &range, &explanation);
         finding.ranges++;
-        finding.shifts += range.shift;
+        finding.shifted |= explanation.shifted;
         finding.frames_unexplained += range.source_frames;
         for (int kind = 0; kind < TT_EVENT_KINDS; kind++) {
             finding.explained[kind] += explanation.frames[kind];
@@ -161,6 +161,8 @@ static const char *kind_text(int kind)
         return "packets could not be sent in time any more, and were not";
     case TT_EVENT_REFUSED:
         return "the talker's interface did not take these packets";
+    case TT_EVENT_SILENCE:
+        return "a program was too slow to write, and its device sent silence until it did";
     default:
         return "a program was too slow to write or to read, and its device stopped";
     }
@@ -168,7 +170,7 @@ static const char *kind_text(int kind)
 
 static bool is_named(const struct finding *finding, int kind)
 {
-    return finding->explained[kind] > 0 || (kind == TT_EVENT_XRUN && finding->shifts > 0);
+    return finding->explained[kind] > 0 || finding->shifted & 1u << kind;
 }
 
 static void print_explained(const struct finding *finding, FILE *out)

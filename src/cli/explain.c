@@ -168,31 +168,52 @@ static int64_t overlap(const struct tt_reported *reported, const struct tt_match
     return end > begin ? end - begin : 0;
 }
 
+static bool is_at(const struct tt_reported *reported, const struct tt_match_range *range)
+{
+    int64_t length = reported->talker ? range->source_frames : range->recording_frames;
+    int64_t at = event_offset(reported, range);
+    /* Silence takes no frames of the source. */
+    int64_t frames = reported->event.kind == TT_EVENT_SILENCE ? 0 : reported->event.frames;
+
+    return at <= length && at + frames >= -range->slide_frames;
+}
+
 /* A program that read too slowly missed an unknown number of frames; one that wrote too slowly lost
- * those that did not fill a PDU, and all others that are missing must be accounted for. */
-static bool shift_explained(const struct tt_reports *reports, const struct tt_match_range *range)
+ * those that did not fill a PDU, or had silence sent in front of them, and all others that are
+ * missing must be accounted for. Returns the kind that explains the shift; TT_EVENT_KINDS: none. */
+static enum tt_event_kind shift_explained(const struct tt_reports *reports,
+                                          const struct tt_match_range *range)
 {
     int64_t accounted = 0;
+    int64_t inserted = 0;
     bool wrote_late = false;
 
     for (size_t i = 0; i < reports->count; i++) {
         const struct tt_reported *reported = &reports->events[i];
-        int64_t length = reported->talker ? range->source_frames : range->recording_frames;
-        int64_t at = event_offset(reported, range);
 
-        if (reported->event.kind == TT_EVENT_XRUN && at <= length &&
-            at + reported->event.frames >= -range->slide_frames) {
+        if (reported->event.kind == TT_EVENT_XRUN && is_at(reported, range)) {
             if (!reported->talker) {
-                return true;
+                return TT_EVENT_XRUN;
             }
             wrote_late = true;
             accounted += overlap(reported, range);
+        }
+        if (reported->event.kind == TT_EVENT_SILENCE && is_at(reported, range)) {
+            inserted += reported->event.frames;
         }
         if (explains_itself(reported->event.kind)) {
             accounted += overlap(reported, range);
         }
     }
-    return wrote_late && accounted >= range->source_frames;
+    if (accounted < range->source_frames) {
+        return TT_EVENT_KINDS;
+    }
+    if (wrote_late) {
+        return TT_EVENT_XRUN;
+    }
+    return inserted > 0 && inserted == range->recording_frames - range->source_frames
+               ? TT_EVENT_SILENCE
+               : TT_EVENT_KINDS;
 }
 
 static unsigned kinds_seen(const struct tt_reports *reports, const struct tt_match_range *range)
@@ -256,8 +277,9 @@ static void explain_shift(const struct tt_reports *reports, const struct tt_matc
                           struct tt_explanation *explanation)
 {
     int64_t left = range->source_frames;
+    enum tt_event_kind shifting = shift_explained(reports, range);
 
-    if (!shift_explained(reports, range)) {
+    if (shifting == TT_EVENT_KINDS) {
         return;
     }
     for (size_t i = 0; i < reports->count; i++) {
@@ -268,8 +290,9 @@ static void explain_shift(const struct tt_reports *reports, const struct tt_matc
         explanation->frames[kind] += frames;
         left -= frames;
     }
-    explanation->frames[TT_EVENT_XRUN] += left;
-    explanation->seen |= 1u << TT_EVENT_XRUN;
+    explanation->frames[shifting] += left;
+    explanation->seen |= 1u << shifting;
+    explanation->shifted |= 1u << shifting;
     explanation->explained = true;
 }
 

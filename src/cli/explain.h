@@ -31,7 +31,8 @@ struct tt_reports {
 struct tt_explanation {
     bool explained;                 /* every frame of the range */
     int64_t frames[TT_EVENT_KINDS]; /* of the range, by the kind that explains them */
-    unsigned seen; /* kinds (1 << kind) that lie in the range, those that explain nothing too */
+    unsigned seen;    /* kinds (1 << kind) that lie in the range, those that explain nothing too */
+    unsigned shifted; /* kinds that explain a shift */
 };
 
 /* Adds the events of a device's report, or of what `tactus extract --json` prints. 0, or a negative
@@ -41,7 +42,7 @@ int tt_reports_add(struct tt_reports *reports, const char *path, char *text, siz
 void tt_reports_done(struct tt_reports *reports);
 
 /* Late, lost, dropped and refused frames explain exactly themselves; an XRUN explains a shift of
- * the alignment where it happened. */
+ * the alignment where it happened, silence of a talker one of exactly its length. */
 void tt_reports_explain(const struct tt_reports *reports, const struct tt_match_range *range,
                         struct tt_explanation *ret_explanation);
 

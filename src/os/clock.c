@@ -5,6 +5,7 @@
 #include "os/clock.h"
 
 #include <errno.h>
+#include <sys/timex.h>
 #include <time.h>
 
 #include "base/ns.h"
@@ -41,6 +42,14 @@ static int system_tai_offset_s(struct tt_clock *clock)
     return tt_clock_tai_offset(&seconds) == 0 ? seconds : 0;
 }
 
+static bool system_unsynchronised(struct tt_clock *clock)
+{
+    struct timex state = {.modes = 0};
+
+    (void)clock;
+    return adjtimex(&state) >= 0 && state.status & STA_UNSYNC;
+}
+
 static void system_sleep_until(struct tt_clock *clock, int64_t mono_ns)
 {
     struct timespec t;
@@ -57,6 +66,7 @@ static void system_sleep_until(struct tt_clock *clock, int64_t mono_ns)
 static const struct tt_clock_ops system_ops = {
     .read = system_read,
     .tai_offset_s = system_tai_offset_s,
+    .unsynchronised = system_unsynchronised,
     .sleep_until = system_sleep_until,
 };
 
@@ -102,6 +112,11 @@ static int script_tai_offset_s(struct tt_clock *clock)
     return script_of(clock)->tai_offset_s;
 }
 
+static bool script_unsynchronised(struct tt_clock *clock)
+{
+    return script_of(clock)->unsynchronised;
+}
+
 static void script_sleep_until(struct tt_clock *clock, int64_t mono_ns)
 {
     struct tt_clock_script *script = script_of(clock);
@@ -115,6 +130,7 @@ static void script_sleep_until(struct tt_clock *clock, int64_t mono_ns)
 static const struct tt_clock_ops script_ops = {
     .read = script_read,
     .tai_offset_s = script_tai_offset_s,
+    .unsynchronised = script_unsynchronised,
     .sleep_until = script_sleep_until,
 };
 

@@ -4,6 +4,7 @@
 #ifndef TT_OS_CLOCK_H
 #define TT_OS_CLOCK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/timebase.h"
@@ -15,6 +16,8 @@ struct tt_clock_ops {
     void (*read)(struct tt_clock *clock, struct tt_clock_reading *ret_reading);
     /* TAI - UTC in whole seconds; 0 means that nobody set it (or that it cannot be told). */
     int (*tai_offset_s)(struct tt_clock *clock);
+    /* Whether the system's clock is known not to be synchronised; false where it cannot be told. */
+    bool (*unsynchronised)(struct tt_clock *clock);
     /* Returns at or after mono_ns (at once where that is past), or earlier after a signal. */
     void (*sleep_until)(struct tt_clock *clock, int64_t mono_ns);
 };
@@ -36,6 +39,7 @@ struct tt_clock_script {
     int64_t mono_ns;
     int64_t tai_minus_mono_ns; /* change it to step TAI */
     int tai_offset_s;
+    bool unsynchronised;
     int64_t wake_late_ns; /* how late the next sleep wakes; the test changes it at will */
 };
 

@@ -159,6 +159,9 @@ static int send_one(struct loop_end *end, const struct tt_link_packet *packet)
     if (fate.launch_kept && fate.launch_missed) {
         end->errors.launch_missed++;
         end->errors.last_launch_tai_ns = packet->time_tai_ns;
+        if (end->errors.located < TT_LINK_BATCH) {
+            end->errors.missed_tai_ns[end->errors.located++] = packet->time_tai_ns;
+        }
         return 0;
     }
     if (fate.lost) {
@@ -225,21 +228,39 @@ static int loop_receive(struct tt_link *link, struct tt_link_packet *packets, in
 
         deliver(entry, &packets[taken]);
         packets[taken].time_tai_ns = entry->arrival_mono_ns + clock->tai_minus_mono_ns;
-        packets[taken].kernel_stamped = true;
         taken++;
     }
     return taken;
 }
 
-static void loop_collect_errors(struct tt_link *link, struct tt_link_errors *errors)
+/* All at once, whatever their number. */
+static int loop_collect_errors(struct tt_link *link, struct tt_link_errors *errors)
 {
     struct loop_end *end = (struct loop_end *)link;
+    struct tt_link_errors sum = end->errors;
 
-    if (end->errors.launch_missed > 0) {
-        errors->launch_missed += end->errors.launch_missed;
-        errors->last_launch_tai_ns = end->errors.last_launch_tai_ns;
-        end->errors = (struct tt_link_errors){0};
+    end->errors = (struct tt_link_errors){0};
+    if (sum.launch_missed == 0) {
+        errors->located = 0;
+        return 0;
     }
+    sum.launch_missed += errors->launch_missed;
+    sum.launch_invalid = errors->launch_invalid;
+    sum.other = errors->other;
+    *errors = sum;
+    return errors->located;
+}
+
+static int loop_waiting(struct tt_link *link)
+{
+    (void)link;
+    return -1;
+}
+
+static bool loop_is_up(struct tt_link *link)
+{
+    (void)link;
+    return true;
 }
 
 static int loop_bypass(struct tt_link *link)
@@ -287,6 +308,8 @@ static const struct tt_link_ops loop_ops = {
     .send = loop_send,
     .receive = loop_receive,
     .collect_errors = loop_collect_errors,
+    .waiting = loop_waiting,
+    .is_up = loop_is_up,
     .bypass = loop_bypass,
     .receive_drops = loop_receive_drops,
     .close = loop_close,

@@ -6,6 +6,8 @@
  * although the link may be up again. Packets that wait in a qdisc for their launch time count
  * against the send buffer. etf answers a launch time that is past with ENOBUFS, and with a report
  * in the error queue.
+ * What the kernel drops without a report (a qdisc that is taken away) is charged to the send buffer
+ * no more: that is how `waiting` knows.
  */
 #include "os/link_packet.h"
 
@@ -32,18 +34,18 @@
 #include "base/ns.h"
 #include "os/clock.h"
 #include "os/packet_filter.h"
+#include "os/packet_ring.h"
 
+#define MTU_MAX           9000
 #define SEND_BUFFER_BYTES (4 * 1024 * 1024)
-#define ERROR_BATCHES_MAX 16
+/* So many times the charge of a packet is measured; where one left meanwhile it seems less. */
+#define CHARGES_MEASURED 16
 
 #define SEND_CONTROL_BYTES CMSG_SPACE(sizeof(uint64_t))
-#define RECEIVE_CONTROL_BYTES                                                                      \
-    (CMSG_SPACE(sizeof(struct timespec)) + CMSG_SPACE(sizeof(struct tpacket_auxdata)))
 #define ERROR_CONTROL_BYTES                                                                        \
-    (CMSG_SPACE(sizeof(struct sock_extended_err) + sizeof(struct sockaddr_storage)) +              \
-     RECEIVE_CONTROL_BYTES)
+    CMSG_SPACE(sizeof(struct sock_extended_err) + sizeof(struct sockaddr_storage))
 
-/* What sendmmsg and recvmmsg need for a batch. */
+/* What sendmmsg, and recvmmsg of the error queue, need for a batch. */
 struct packet_batch {
     struct mmsghdr messages[TT_LINK_BATCH];
     struct iovec vectors[TT_LINK_BATCH];
@@ -54,7 +56,11 @@ struct packet_link {
     struct tt_link link; /* first: what callers hold */
     int fd;
     int ifindex;
+    char ifname[IFNAMSIZ];
+    int charge_bytes;      /* of the send buffer, by one packet; 0: not known */
+    int charges_measured;  /* times */
     int64_t tai_offset_ns; /* TAI - UTC as last read */
+    struct tt_packet_ring ring;
     struct packet_batch batch;
 };
 
@@ -85,9 +91,29 @@ static void set_launch_time(struct msghdr *message, int64_t launch_tai_ns)
     memcpy(CMSG_DATA(c), &launch_tai_ns, sizeof(launch_tai_ns));
 }
 
+static int waiting_bytes(const struct packet_link *p)
+{
+    int bytes;
+
+    return ioctl(p->fd, SIOCOUTQ, &bytes) < 0 ? -1 : bytes;
+}
+
+/* Packets of a stream are all of one length, and so is what the kernel charges for each. */
+static void measure_charge(struct packet_link *p, int before_bytes, int packets)
+{
+    int charge_bytes = (waiting_bytes(p) - before_bytes) / packets;
+
+    p->charges_measured++;
+    if (before_bytes >= 0 && charge_bytes > p->charge_bytes) {
+        p->charge_bytes = charge_bytes;
+    }
+}
+
 static int packet_send(struct tt_link *link, const struct tt_link_packet *packets, int n)
 {
     struct packet_link *p = packet_of(link);
+    bool measure = link->keeps_launch_times && p->charges_measured < CHARGES_MEASURED;
+    int before_bytes = measure ? waiting_bytes(p) : 0;
     int sent;
 
     assert(n <= TT_LINK_BATCH);
@@ -102,72 +128,29 @@ static int packet_send(struct tt_link *link, const struct tt_link_packet *packet
     if (sent < 0 && errno == ENETDOWN) {
         sent = sendmmsg(p->fd, p->batch.messages, (unsigned)n, 0); /* perhaps of an earlier time */
     }
-    return sent < 0 ? -errno : sent;
-}
-
-static int64_t timespec_ns(const struct timespec *t)
-{
-    return t->tv_sec * TT_NS_PER_S + t->tv_nsec;
-}
-
-static int64_t tai_now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_TAI, &t);
-    return timespec_ns(&t);
-}
-
-/* Reads the stamp and the tag that came with a packet. */
-static void read_control(const struct packet_link *p, struct msghdr *message,
-                         struct tt_link_packet *packet)
-{
-    for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c; c = CMSG_NXTHDR(message, c)) {
-        if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_TIMESTAMPNS) {
-            struct timespec t;
-
-            memcpy(&t, CMSG_DATA(c), sizeof(t));
-            packet->time_tai_ns = timespec_ns(&t) + p->tai_offset_ns;
-            packet->kernel_stamped = true;
-        } else if (c->cmsg_level == SOL_PACKET && c->cmsg_type == PACKET_AUXDATA) {
-            struct tpacket_auxdata aux;
-
-            memcpy(&aux, CMSG_DATA(c), sizeof(aux));
-            if (aux.tp_status & TP_STATUS_VLAN_VALID) {
-                packet->vlan_id = aux.tp_vlan_tci & 0xFFF;
-                packet->pcp = aux.tp_vlan_tci >> 13;
-            }
-        }
+    if (sent < 0) {
+        return -errno;
     }
+    if (measure) {
+        measure_charge(p, before_bytes, sent);
+    }
+    return sent;
 }
 
 static int packet_receive(struct tt_link *link, struct tt_link_packet *packets, int n)
 {
     struct packet_link *p = packet_of(link);
-    int64_t now_tai_ns;
     int tai_offset_s;
-    int taken;
+    int taken = 0;
 
-    assert(n <= TT_LINK_BATCH);
-    for (int i = 0; i < n; i++) {
-        batch_set(&p->batch, i, packets[i].data, packets[i].bytes, RECEIVE_CONTROL_BYTES);
+    while (taken < n && tt_packet_ring_take(&p->ring, &packets[taken])) {
+        taken++;
     }
-    /* MSG_TRUNC: the length on the wire, also where it is more than the capacity. */
-    taken = recvmmsg(p->fd, p->batch.messages, (unsigned)n, MSG_TRUNC, NULL);
-    if (taken < 0) {
-        return errno == EAGAIN || errno == EINTR ? 0 : -errno;
-    }
-    if (tt_clock_tai_offset(&tai_offset_s) == 0) {
+    if (taken > 0 && tt_clock_tai_offset(&tai_offset_s) == 0) {
         p->tai_offset_ns = tai_offset_s * TT_NS_PER_S;
     }
-    now_tai_ns = tai_now_ns();
     for (int i = 0; i < taken; i++) {
-        packets[i].bytes = p->batch.messages[i].msg_len;
-        packets[i].time_tai_ns = now_tai_ns;
-        packets[i].kernel_stamped = false;
-        packets[i].vlan_id = -1;
-        packets[i].pcp = -1;
-        read_control(p, &p->batch.messages[i].msg_hdr, &packets[i]);
+        packets[i].time_tai_ns += p->tai_offset_ns;
     }
     return taken;
 }
@@ -185,29 +168,52 @@ static void count_error(struct msghdr *message, struct tt_link_errors *errors)
             errors->other++;
             continue;
         }
+        errors->last_launch_tai_ns = (int64_t)((uint64_t)e.ee_data << 32 | e.ee_info);
         if (e.ee_code == SO_EE_CODE_TXTIME_MISSED) {
             errors->launch_missed++;
+            errors->missed_tai_ns[errors->located++] = errors->last_launch_tai_ns;
         } else {
             errors->launch_invalid++;
         }
-        errors->last_launch_tai_ns = (int64_t)((uint64_t)e.ee_data << 32 | e.ee_info);
     }
 }
 
-static void packet_collect_errors(struct tt_link *link, struct tt_link_errors *errors)
+static int packet_collect_errors(struct tt_link *link, struct tt_link_errors *errors)
 {
     struct packet_link *p = packet_of(link);
-    int n = TT_LINK_BATCH;
+    int n;
 
-    for (int round = 0; round < ERROR_BATCHES_MAX && n == TT_LINK_BATCH; round++) {
-        for (int i = 0; i < TT_LINK_BATCH; i++) {
-            batch_set(&p->batch, i, NULL, 0, ERROR_CONTROL_BYTES);
-        }
-        n = recvmmsg(p->fd, p->batch.messages, TT_LINK_BATCH, MSG_ERRQUEUE | MSG_DONTWAIT, NULL);
-        for (int i = 0; i < n; i++) {
-            count_error(&p->batch.messages[i].msg_hdr, errors);
-        }
+    errors->located = 0;
+    for (int i = 0; i < TT_LINK_BATCH; i++) {
+        batch_set(&p->batch, i, NULL, 0, ERROR_CONTROL_BYTES);
     }
+    n = recvmmsg(p->fd, p->batch.messages, TT_LINK_BATCH, MSG_ERRQUEUE | MSG_DONTWAIT, NULL);
+    for (int i = 0; i < n; i++) {
+        count_error(&p->batch.messages[i].msg_hdr, errors);
+    }
+    return n < 0 ? 0 : n;
+}
+
+static int packet_waiting(struct tt_link *link)
+{
+    const struct packet_link *p = packet_of(link);
+    int bytes = p->charge_bytes > 0 ? waiting_bytes(p) : -1;
+
+    return bytes < 0 ? -1 : (bytes + p->charge_bytes - 1) / p->charge_bytes;
+}
+
+static bool is_running(const struct ifreq *request)
+{
+    return (request->ifr_flags & IFF_UP) && (request->ifr_flags & IFF_RUNNING);
+}
+
+static bool packet_is_up(struct tt_link *link)
+{
+    const struct packet_link *p = packet_of(link);
+    struct ifreq request = {0};
+
+    memcpy(request.ifr_name, p->ifname, sizeof(request.ifr_name));
+    return ioctl(p->fd, SIOCGIFFLAGS, &request) < 0 || is_running(&request);
 }
 
 static int set_int(int fd, int level, int name, int value)
@@ -227,11 +233,16 @@ static int packet_bypass(struct tt_link *link)
 
 static uint64_t packet_receive_drops(struct tt_link *link)
 {
+    struct packet_link *p = packet_of(link);
     struct tpacket_stats stats = {0};
     socklen_t bytes = sizeof(stats);
 
+    if (!p->ring.losing) {
+        return 0;
+    }
+    p->ring.losing = false;
     /* Reading resets it. */
-    getsockopt(packet_of(link)->fd, SOL_PACKET, PACKET_STATISTICS, &stats, &bytes);
+    getsockopt(p->fd, SOL_PACKET, PACKET_STATISTICS, &stats, &bytes);
     return stats.tp_drops;
 }
 
@@ -239,6 +250,7 @@ static void packet_close(struct tt_link *link)
 {
     struct packet_link *p = packet_of(link);
 
+    tt_packet_ring_close(&p->ring);
     if (p->fd >= 0) {
         close(p->fd);
     }
@@ -249,6 +261,8 @@ static const struct tt_link_ops packet_ops = {
     .send = packet_send,
     .receive = packet_receive,
     .collect_errors = packet_collect_errors,
+    .waiting = packet_waiting,
+    .is_up = packet_is_up,
     .bypass = packet_bypass,
     .receive_drops = packet_receive_drops,
     .close = packet_close,
@@ -283,10 +297,11 @@ static int read_interface(struct packet_link *p, const char *ifname,
         return -errno;
     }
     p->ifindex = request.ifr_ifindex;
+    memcpy(p->ifname, ifname, length);
     if (ioctl(p->fd, SIOCGIFFLAGS, &request) < 0) {
         return -errno;
     }
-    found->up = (request.ifr_flags & IFF_UP) && (request.ifr_flags & IFF_RUNNING);
+    found->up = is_running(&request);
     if (ioctl(p->fd, SIOCGIFMTU, &request) < 0) {
         return -errno;
     }
@@ -328,18 +343,13 @@ static int prepare_send(struct packet_link *p, const struct tt_link_packet_setup
     return 0;
 }
 
-static void set_receive_buffer(int fd, size_t asked_bytes, struct tt_link_packet_found *found)
+/* The longest packet that is looked into: a tagged one of the MTU, and not of a virtual
+ * interface's. */
+static size_t packet_bytes_max(const struct packet_link *p)
 {
-    int value = asked_bytes < INT32_MAX / 2 ? (int)asked_bytes : INT32_MAX / 2;
-    socklen_t bytes = sizeof(value);
+    unsigned mtu_bytes = p->link.mtu_bytes < MTU_MAX ? p->link.mtu_bytes : MTU_MAX;
 
-    if (asked_bytes > 0 && set_int(fd, SOL_SOCKET, SO_RCVBUFFORCE, value) < 0) {
-        set_int(fd, SOL_SOCKET, SO_RCVBUF, value);
-    }
-    /* The kernel keeps twice what it grants, for its own overhead. */
-    if (getsockopt(fd, SOL_SOCKET, SO_RCVBUF, &value, &bytes) == 0) {
-        found->receive_buffer_bytes = (size_t)value / 2;
-    }
+    return mtu_bytes + ETH_HLEN + 4;
 }
 
 static int join(struct packet_link *p, const uint8_t *dest)
@@ -371,14 +381,16 @@ static int prepare_receive(struct packet_link *p, const struct tt_link_packet_se
     if (setsockopt(p->fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program)) < 0) {
         return -errno;
     }
-    rc = set_int(p->fd, SOL_PACKET, PACKET_AUXDATA, 1);
+    /* Spares a copy of each packet sent; where it is not known, the filter alone drops them. */
+    set_int(p->fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, 1);
+    /* Has packets stamped as they come in, which the ring shows. */
+    set_int(p->fd, SOL_SOCKET, SO_TIMESTAMPNS, 1);
+    found->step = TT_LINK_STEP_RING;
+    rc = tt_packet_ring_open(p->fd, packet_bytes_max(p), setup->receive_buffer_bytes, &p->ring);
     if (rc < 0) {
         return rc;
     }
-    /* Spares a copy of each packet sent; where it is not known, the filter alone drops them. */
-    set_int(p->fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, 1);
-    found->kernel_stamps = set_int(p->fd, SOL_SOCKET, SO_TIMESTAMPNS, 1) == 0;
-    set_receive_buffer(p->fd, setup->receive_buffer_bytes, found);
+    found->receive_buffer_bytes = p->ring.memory_bytes;
     found->step = TT_LINK_STEP_MEMBERSHIP;
     return join(p, setup->dest);
 }

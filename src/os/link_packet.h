@@ -2,8 +2,9 @@
  * An Ethernet link by AF_PACKET.
  *
  * A sender binds to protocol 0 and so receives nothing. A receiver takes ETH_P_ALL behind a BPF
- * filter (a socket bound to 0x22F0 sees tagged frames without their tag), with kernel receive
- * stamps, the tag from PACKET_AUXDATA, and joins the stream's multicast address.
+ * filter (a socket bound to 0x22F0 sees tagged frames without their tag) from a ring that the
+ * kernel shares (packet_ring.h), with its receive stamps and the tag that it took off, and joins
+ * the stream's multicast address.
  */
 #ifndef TT_OS_LINK_PACKET_H
 #define TT_OS_LINK_PACKET_H
@@ -20,7 +21,7 @@ struct tt_link_packet_setup {
     /* receive: only to this address, joined when multicast. NULL: any, all multicast is joined */
     const uint8_t *dest;
     const uint64_t *stream_id;   /* receive: only AVTP of this stream. NULL: all AVTP */
-    size_t receive_buffer_bytes; /* asked for; forced where permitted */
+    size_t receive_buffer_bytes; /* of the ring; a least one where 0 */
 };
 
 /* Which step failed, so that the front can name key and remedy. */
@@ -32,6 +33,7 @@ enum tt_link_step {
     TT_LINK_STEP_PRIORITY, /* EPERM above 6: CAP_NET_ADMIN is missing */
     TT_LINK_STEP_LAUNCH,   /* SO_TXTIME was refused: EPERM without CAP_NET_ADMIN */
     TT_LINK_STEP_FILTER,
+    TT_LINK_STEP_RING, /* ENOMEM: no memory for a receive ring */
     TT_LINK_STEP_MEMBERSHIP,
     TT_LINK_STEP_MEMORY,
     TT_LINK_STEPS
@@ -40,8 +42,7 @@ enum tt_link_step {
 struct tt_link_packet_found {
     enum tt_link_step step;      /* on failure: where */
     size_t receive_buffer_bytes; /* what the kernel granted of what was asked for */
-    bool kernel_stamps;
-    bool up; /* the interface is up and has a carrier */
+    bool up;                     /* the interface is up and has a carrier */
 };
 
 /* 0 with *ret_link (free with tt_link_close) or -errno; *ret_found is written in both cases. */

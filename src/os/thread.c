@@ -78,6 +78,18 @@ int tt_thread_start(struct tt_thread *thread, void (*run)(void *context), void *
     return -rc;
 }
 
+int tt_thread_pin(struct tt_thread *thread, int cpu)
+{
+    cpu_set_t set;
+
+    if (cpu < 0 || cpu >= CPU_SETSIZE) {
+        return -EINVAL;
+    }
+    CPU_ZERO(&set);
+    CPU_SET((size_t)cpu, &set);
+    return -pthread_setaffinity_np(thread->thread, sizeof(set), &set);
+}
+
 void tt_thread_join(struct tt_thread *thread)
 {
     if (thread->running && thread->pid == getpid()) {

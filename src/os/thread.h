@@ -22,6 +22,8 @@ struct tt_thread {
 /* Starts `run(context)` with the smallest timer slack. Asks for SCHED_FIFO; goes on without when
  * refused (see `realtime`). 0 or -errno. */
 int tt_thread_start(struct tt_thread *thread, void (*run)(void *context), void *context);
+/* Keeps it on one processor. 0 or -errno (-EINVAL: there is none of that number). */
+int tt_thread_pin(struct tt_thread *thread, int cpu);
 /* Joins; nothing where it does not run, or in a forked child. The caller has told run() to return.
  */
 void tt_thread_join(struct tt_thread *thread);

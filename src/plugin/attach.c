@@ -13,8 +13,8 @@
 #include "run/note.h"
 #include "run/pace.h"
 
-/* A second of class A in small packets, each of which costs the kernel some 800 bytes. */
-#define RECEIVE_BUFFER_BYTES (8u << 20)
+/* A second of class A: 8000 packets, each of which has a place for the longest. */
+#define RECEIVE_BUFFER_BYTES (14u << 20)
 /* mqprio over as many queues as network cards have. */
 #define QDISCS_MAX 128
 
@@ -64,6 +64,10 @@ static void say_failure(const char *name, const struct tt_stream_config *config,
         SNDERR("%s: pace \"kernel\" was refused (%s); launch times need CAP_NET_ADMIN, give pace "
                "auto or software",
                name, why);
+        break;
+    case TT_LINK_STEP_RING:
+        SNDERR("%s: ifname \"%s\": no memory for a receive ring of %u MB (%s); free some", name,
+               config->ifname, RECEIVE_BUFFER_BYTES >> 20, why);
         break;
     case TT_LINK_STEP_MEMBERSHIP:
         SNDERR("%s: addr cannot be received on \"%s\" (%s); give a multicast address, or the "
@@ -132,9 +136,6 @@ static unsigned notes_of(const struct tt_link_packet_setup *setup,
 
     if (setup->receive && found->receive_buffer_bytes < setup->receive_buffer_bytes) {
         notes |= TT_NOTE_RECEIVE_BUFFER;
-    }
-    if (setup->receive && !found->kernel_stamps) {
-        notes |= TT_NOTE_NO_KERNEL_STAMPS;
     }
     return notes;
 }

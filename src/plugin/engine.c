@@ -4,6 +4,7 @@
 #include "plugin/engine.h"
 
 #include "base/ns.h"
+#include "os/wake.h"
 #include "report/stream_report.h"
 
 /* Neighbours merge, so this is many more interruptions than a stream that anybody listens to has.
@@ -58,6 +59,14 @@ void tt_plugin_engine_done(struct tt_plugin_engine *engine)
     tt_plugin_engine_stop(engine);
     tt_talk_free(engine->talk);
     tt_listen_free(engine->listen);
+    *engine = (struct tt_plugin_engine){.talk = NULL};
+}
+
+void tt_plugin_engine_abandon(struct tt_plugin_engine *engine)
+{
+    if (engine->device) {
+        tt_wake_close(engine->device->wake_fd);
+    }
     *engine = (struct tt_plugin_engine){.talk = NULL};
 }
 

@@ -31,6 +31,9 @@ int tt_plugin_engine_new(const struct tt_plugin_engine *shape, enum tt_role role
                          struct tt_plugin_engine *ret_engine);
 /* Stops it; nothing where there is none. */
 void tt_plugin_engine_done(struct tt_plugin_engine *engine);
+/* For a forked child: forgets the engine, whose thread is the parent's and was somewhere in a step.
+ * Closes what is the child's own; the memory stays as it is, a copy that nobody touches. */
+void tt_plugin_engine_abandon(struct tt_plugin_engine *engine);
 
 /* Whether there is one, of this shape. */
 bool tt_plugin_engine_is(const struct tt_plugin_engine *engine,

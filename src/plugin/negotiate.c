@@ -156,3 +156,23 @@ int tt_plugin_offer(snd_pcm_ioplug_t *io, const struct tt_stream_config *config,
     }
     return error < 0 ? error : offer_sizes(io, config, channels_max);
 }
+
+int tt_plugin_fits(const char *name, const struct tt_stream_config *config,
+                   snd_pcm_uframes_t buffer_frames, unsigned mtu_bytes)
+{
+    struct tt_message message;
+    int error =
+        tt_stream_config_fits(config, config->format, config->channels, mtu_bytes, &message);
+
+    if (error < 0) {
+        SNDERR("%s: %s", name, message.text);
+        return error;
+    }
+    if (buffer_frames < 2 * (snd_pcm_uframes_t)config->frames_per_pdu) {
+        SNDERR("%s: frames_per_pdu %u: a buffer of %lu frames holds less than two packets; take a "
+               "larger buffer, or give frames_per_pdu %lu",
+               name, config->frames_per_pdu, buffer_frames, buffer_frames / 2);
+        return -EINVAL;
+    }
+    return 0;
+}

@@ -18,4 +18,9 @@ int tt_plugin_offer(snd_pcm_ioplug_t *io, const struct tt_stream_config *config,
 /* 0, or -EINVAL where it was not offered. */
 int tt_plugin_pcm_format(snd_pcm_format_t format, enum tt_pcm_format *ret_format);
 
+/* Whether what a program chose fits: `config` complete, packets into the MTU and two of them into
+ * the buffer. 0, or -errno after it was said why, as device `name`. */
+int tt_plugin_fits(const char *name, const struct tt_stream_config *config,
+                   snd_pcm_uframes_t buffer_frames, unsigned mtu_bytes);
+
 #endif

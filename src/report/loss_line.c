@@ -38,11 +38,19 @@ void tt_loss_line_talk(const struct tt_talk_counters *counters, unsigned notes,
             "any more: %" PRIu64 ", refused by the interface or the kernel: %" PRIu64 ")",
             lost, counters->pdus_sent + lost, counters->pdus_dropped, counters->pdus_refused);
     }
-    if (notes & TT_NOTE_LINK_DOWN) {
+    if (notes & TT_NOTE_LINK_GONE) {
+        add(ret_line, "the interface is gone: what came after that is lost");
+    } else if (notes & TT_NOTE_LINK_DOWN) {
         add(ret_line, "the interface was down or without carrier: what was sent then is lost");
     }
     if (counters->xruns > 0) {
         add(ret_line, "times that the program did not write in time: %" PRIu64, counters->xruns);
+    }
+    if (counters->underruns > 0) {
+        add(ret_line,
+            "times that the program did not write in time and silence went out: %" PRIu64
+            " (frames of silence: %" PRIu64 ")",
+            counters->underruns, counters->frames_inserted);
     }
 }
 

@@ -20,8 +20,10 @@ const char *tt_note_text(enum tt_note note)
         return "launch times are kept by software although the qdisc could keep them: SO_TXTIME "
                "needs CAP_NET_ADMIN; run as root or grant it";
     case TT_NOTE_LAUNCH_REFUSED:
-        return "the kernel refused most packets while running (counted): from there software "
-               "keeps their times and they go past the qdiscs, gates and shapers too; check the "
+        return "the kernel refused most packets while running, or did not keep them (counted): "
+               "from "
+               "there software keeps their times and they go past the qdiscs, gates and shapers "
+               "too; check the "
                "interface's qdiscs: etf's delta may be too short for this machine (500 us is "
                "usual)";
     case TT_NOTE_TAI_UNSET:
@@ -30,11 +32,7 @@ const char *tt_note_text(enum tt_note note)
                "are 37 s off; run ptp4l with phc2sys (or chrony with leapsectz) to set it";
     case TT_NOTE_RECEIVE_BUFFER:
         return "the receive buffer is smaller than asked for: a long stall loses packets (counted "
-               "as receive_drops); raise net.core.rmem_max or grant CAP_NET_ADMIN";
-    case TT_NOTE_NO_KERNEL_STAMPS:
-        return "the kernel gives no arrival stamps: packets are stamped when they are read, so "
-               "late "
-               "reading looks like late arrival; use an interface whose driver stamps";
+               "as receive_drops); free some memory";
     case TT_NOTE_LINK_DOWN:
         return "the interface was down or without carrier: nothing passes until it is up; check "
                "the "
@@ -49,6 +47,17 @@ const char *tt_note_text(enum tt_note note)
         return "TAI stepped while the stream ran (counted as clock_steps): its stamps moved along, "
                "and packets on their way may be lost; let ptp4l or chrony settle before, and slew "
                "after";
+    case TT_NOTE_LAUNCH_UNKEPT:
+        return "packets vanished from the kernel's queue before their launch time (counted as "
+               "launch_unkept): its qdisc was replaced or taken away while the stream ran, which "
+               "drops what waits in it";
+    case TT_NOTE_LINK_GONE:
+        return "the interface is gone (deleted, or moved to another network namespace): the device "
+               "ended with ENODEV; open it again once the interface is back";
+    case TT_NOTE_UNSYNCHRONISED:
+        return "the kernel says that its clock is not synchronised (STA_UNSYNC): packets carried "
+               "tu, so listeners need not trust their stamps; where ptp4l and phc2sys, or chrony "
+               "without rtcsync, keep it right all the same, give tu never";
     case TT_NOTE_LAUNCH_LOST:
         return "the kernel dropped packets because their launch time had passed (counted as "
                "launch_missed, launch_invalid): give etf a longer delta, or the stream a longer "

@@ -10,11 +10,19 @@
 #include "report/note.h"
 
 static const struct tt_json_field talk_fields[] = {
-    TT_JSON_FIELD(tt_talk_counters, pdus_sent),     TT_JSON_FIELD(tt_talk_counters, pdus_late),
-    TT_JSON_FIELD(tt_talk_counters, pdus_dropped),  TT_JSON_FIELD(tt_talk_counters, pdus_refused),
-    TT_JSON_FIELD(tt_talk_counters, frames_sent),   TT_JSON_FIELD(tt_talk_counters, frames_padded),
-    TT_JSON_FIELD(tt_talk_counters, xruns),         TT_JSON_FIELD(tt_talk_counters, clock_steps),
-    TT_JSON_FIELD(tt_talk_counters, launch_missed), TT_JSON_FIELD(tt_talk_counters, launch_invalid),
+    TT_JSON_FIELD(tt_talk_counters, pdus_sent),
+    TT_JSON_FIELD(tt_talk_counters, pdus_late),
+    TT_JSON_FIELD(tt_talk_counters, pdus_dropped),
+    TT_JSON_FIELD(tt_talk_counters, pdus_refused),
+    TT_JSON_FIELD(tt_talk_counters, frames_sent),
+    TT_JSON_FIELD(tt_talk_counters, frames_padded),
+    TT_JSON_FIELD(tt_talk_counters, xruns),
+    TT_JSON_FIELD(tt_talk_counters, clock_steps),
+    TT_JSON_FIELD(tt_talk_counters, launch_missed),
+    TT_JSON_FIELD(tt_talk_counters, launch_invalid),
+    TT_JSON_FIELD(tt_talk_counters, launch_unkept),
+    TT_JSON_FIELD(tt_talk_counters, underruns),
+    TT_JSON_FIELD(tt_talk_counters, frames_inserted),
 };
 
 static_assert(TT_COUNT_OF(talk_fields) == sizeof(struct tt_talk_counters) / sizeof(uint64_t),

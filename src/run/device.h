@@ -16,7 +16,8 @@ enum tt_device_state {
     TT_DEVICE_RUNNING,
     TT_DEVICE_DRAINING, /* playback: runs until what was written is sent */
     TT_DEVICE_DRAINED,
-    TT_DEVICE_XRUN,
+    TT_DEVICE_XRUN, /* from here on the engine has stopped by itself */
+    TT_DEVICE_GONE, /* the interface is gone: for good */
 };
 
 struct tt_device {

@@ -27,14 +27,16 @@ struct tt_listen_counters {
     uint64_t receive_drops; /* lost in the socket's buffer */
     uint64_t xruns;
     uint64_t clock_steps;
-    int64_t drift_ppb; /* of the talker's media clock against TAI */
+    int64_t drift_ppb;           /* of the talker's media clock against TAI */
+    struct tt_media_clock clock; /* device position <-> presentation time */
     bool talker_present;
 };
 
 struct tt_listen_setup {
     const struct tt_stream_config *config; /* complete */
-    struct tt_link *link;                  /* stays the caller's */
+    struct tt_link *link; /* stays the caller's; an engine's listeners may share it */
     struct tt_clock *clock;
+    struct tt_engine *engine; /* it joins this one, whose clock counts; NULL: one of its own */
     int64_t buffer_frames;
     int64_t period_frames; /* the program's; sets how often the engine wakes */
     int64_t horizon_ns; /* how far ahead of its presentation a frame may arrive; 0: the default of 1

@@ -43,8 +43,8 @@ struct tt_record {
 
 /* 0, or -errno. */
 int tt_record_init(struct tt_record *record);
-/* Before the start. Takes the port over, opened as `setup` says, whose name has to stay. The log
- * gets its name and stamp. Its number is that of the call. 0; -ENOSPC: too many. */
+/* Before the start. Takes the port over, which was opened as `setup` says. The log gets its name
+ * and stamp. Its number is that of the call. 0; -ENOSPC: too many. */
 int tt_record_add(struct tt_record *record, struct tt_midi_port *port,
                   const struct tt_midi_port_setup *setup);
 /* 0, or -errno. record->thread.realtime says whether it got real-time priority. */
@@ -55,8 +55,8 @@ size_t tt_record_take(struct tt_record *record, struct tt_midi_frame *frames, si
 void tt_record_stop(struct tt_record *record);
 void tt_record_done(struct tt_record *record);
 
-/* What the thread does over and over: takes all that is there. True: frames were written. Only while
- * a port is gone it allocates, for opening it anew. */
+/* What the thread does over and over: takes all that is there. True: frames were written. Only
+ * while a port is gone it allocates, for opening it anew. */
 bool tt_record_step(struct tt_record *record, int64_t now_mono_ns);
 
 #endif

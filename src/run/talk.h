@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "audio/event.h"
+#include "audio/media_grid.h"
 #include "audio/pcm.h"
 #include "audio/stream_config.h"
 #include "base/hist.h"
@@ -36,12 +37,17 @@ struct tt_talk_counters {
     uint64_t clock_steps;
     uint64_t launch_missed; /* of pdus_refused: the kernel's reports of a launch time that passed */
     uint64_t launch_invalid; /* its reports of one that it would not take */
+    uint64_t launch_unkept; /* no longer in the kernel before their launch time, without a report */
+    uint64_t underruns;     /* on_underrun silence: times that the program was too slow … */
+    uint64_t frames_inserted; /* … and how much later its frames are for that */
 };
 
 struct tt_talk_setup {
     const struct tt_stream_config *config; /* complete: format, rate_hz, channels too */
-    struct tt_link *link;                  /* stays the caller's; closed by it after _free */
+    struct tt_link *link; /* stays the caller's, closed by it after _free; talkers of one engine may
+                             share it where it keeps no launch times */
     struct tt_clock *clock;
+    struct tt_engine *engine; /* it joins this one, whose clock counts; NULL: one of its own */
     int64_t buffer_frames;
     int64_t release_ns; /* kernel pacing: the qdisc lets go of a packet so long before its launch */
     bool offload;       /* … and the hardware keeps it until then */
@@ -64,6 +70,9 @@ void tt_talk_write(struct tt_talk *talk, int64_t frame, enum tt_pcm_format forma
 /* Stops, and drops what was not sent yet: the buffer is empty, the engine stands at the program's
  * position. */
 void tt_talk_prepare(struct tt_talk *talk);
+/* From the next start on the stream runs on a followed clock (NULL: on TAI itself), which must be
+ * ready by then, outlives the talker, and is written by the engine's thread only. */
+void tt_talk_follow(struct tt_talk *talk, const struct tt_media_grid *grid);
 /* Starts the media clock: the first frame in the buffer is due about now + time_uncertainty.
  * `thread` false: the caller steps. 0 or -errno. */
 int tt_talk_start(struct tt_talk *talk, bool thread);
@@ -79,6 +88,9 @@ TT_RT int64_t tt_talk_step(struct tt_talk *talk);
 /* Frames between what would be written next and what a listener presents now (ALSA's delay), >= 0.
  */
 int64_t tt_talk_delay(struct tt_talk *talk);
+
+/* The clock that the stream runs on: the device position of the next PDU, and when that is due. */
+void tt_talk_clock(struct tt_talk *talk, int64_t *ret_frame, int64_t *ret_due_tai_ns);
 
 void tt_talk_counters(struct tt_talk *talk, struct tt_talk_counters *ret_counters);
 /* After _stop only: departure - due of every PDU (software pacing: when it was handed over;

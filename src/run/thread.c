@@ -3,13 +3,25 @@
  */
 #include "run/thread.h"
 
+#include "base/min_max.h"
 #include "base/ns.h"
 
 /* The longest sleep: a stop is noticed after so long, whatever the next step is. */
 #define NAP_NS (20 * TT_NS_PER_MS)
 
-/* A usual wake-up comes so late; what is left of it is waited for awake. */
-#define WAKE_COST_NS (50 * TT_NS_PER_US)
+/* While catching up: a wake-up costs about as long as the interval of a PDU. */
+#define CATCH_UP_NS (50 * TT_NS_PER_US)
+
+/* A step of the median: it settles within some hundred wake-ups. */
+#define MEDIAN_STEP_NS 100
+
+void tt_wake_lateness_add(struct tt_wake_lateness *lateness, int64_t late_ns)
+{
+    int64_t median_ns = lateness->median_ns;
+
+    median_ns += late_ns > median_ns ? MEDIAN_STEP_NS : -MEDIAN_STEP_NS;
+    lateness->median_ns = tt_max64(0, tt_min64(median_ns, TT_WAKE_LATENESS_MAX_NS));
+}
 
 static int64_t mono_now(struct tt_clock *clock)
 {
@@ -19,17 +31,19 @@ static int64_t mono_now(struct tt_clock *clock)
     return reading.mono_after_ns;
 }
 
-/* A wake-up costs about as long as the interval of a PDU: whoever sleeps while catching up hardly
- * does. Without real-time priority a busy thread waits the longer for its turn, so that one sleeps.
- */
+/* Without real-time priority a busy thread waits the longer for its turn, so that one sleeps. */
 static void wait_until(struct tt_engine_thread *thread, int64_t next_ns)
 {
-    if (!thread->behind || !thread->thread.realtime || !thread->behind(thread->engine)) {
-        thread->clock->ops->sleep_until(thread->clock, next_ns);
-        return;
+    enum tt_wait wait = thread->thread.realtime ? thread->wait(thread->engine) : TT_WAIT_ASLEEP;
+    int64_t early_ns = wait == TT_WAIT_ON_TIME    ? thread->lateness.median_ns
+                       : wait == TT_WAIT_CATCH_UP ? CATCH_UP_NS
+                                                  : 0;
+
+    if (mono_now(thread->clock) < next_ns - early_ns) {
+        thread->clock->ops->sleep_until(thread->clock, next_ns - early_ns);
+        tt_wake_lateness_add(&thread->lateness, mono_now(thread->clock) - (next_ns - early_ns));
     }
-    thread->clock->ops->sleep_until(thread->clock, next_ns - WAKE_COST_NS);
-    while (mono_now(thread->clock) < next_ns &&
+    while (wait != TT_WAIT_ASLEEP && mono_now(thread->clock) < next_ns &&
            !atomic_load_explicit(&thread->quit, memory_order_relaxed)) {
     }
 }
@@ -52,12 +66,12 @@ static void run(void *context)
 }
 
 int tt_engine_thread_start(struct tt_engine_thread *thread, struct tt_clock *clock,
-                           int64_t (*step)(void *engine), bool (*behind)(void *engine),
+                           int64_t (*step)(void *engine), enum tt_wait (*wait)(void *engine),
                            void *engine)
 {
     thread->clock = clock;
     thread->step = step;
-    thread->behind = behind;
+    thread->wait = wait;
     thread->engine = engine;
     atomic_store(&thread->quit, false);
     return tt_thread_start(&thread->thread, run, thread);

@@ -73,16 +73,25 @@ static void check_aaf(const uint8_t *pdu, size_t bytes)
 
 static void check_crf(const uint8_t *pdu, size_t bytes)
 {
+    uint8_t header[TT_CRF_HEADER_BYTES];
     struct tt_crf crf;
+    struct tt_crf_rate rate;
     enum tt_crf_reason reason = tt_crf_parse(pdu, bytes, &crf);
 
     hold(reason < TT_CRF_REASONS);
-    reasons[CRF_FIRST + reason].reached++;
-    if (reason != TT_CRF_OK)
+    if (reason != TT_CRF_OK) {
+        reasons[CRF_FIRST + reason].reached++;
         return;
+    }
     hold(crf.timestamps == pdu + TT_CRF_HEADER_BYTES);
     hold(crf.timestamp_count <= (bytes - TT_CRF_HEADER_BYTES) / 8);
     hold(crf.pull < 8 && crf.base_hz < 1U << 29);
+    tt_crf_build_header(&crf, header);
+    for (size_t i = 0; i < sizeof(header); i++)
+        hold(header[i] == (pdu[i] & (i == 1 ? 0x8B : 0xFF)));
+    reason = tt_crf_audio(&crf, &rate);
+    reasons[CRF_FIRST + reason].reached++;
+    hold(reason != TT_CRF_OK || (rate.hz >= 1000 && rate.hz < 1U << 30 && rate.divisor >= 1));
 }
 
 /* Build and parse are inverse, but for the tag's drop bit. */

@@ -1,5 +1,5 @@
-"""Writes the corpora packet (a frame for each named reason and each good shape) and listener (a script for
-each thing that can befall a stream). usage: make_corpus.py CORPUS-FOLDER"""
+"""Writes the corpora packet (a frame for each named reason and each good shape), listener and crf (a script for
+each thing that can befall a stream, or a clock). usage: make_corpus.py CORPUS-FOLDER"""
 
 import pathlib
 import struct
@@ -49,6 +49,8 @@ PDUS = {
     "crf-ragged": crf(length=7),
     "crf-one": crf(),
     "crf-six": crf(flags=0x8B, length=48, payload=bytes(48)),
+    "crf-type": crf()[:3] + b"\2" + crf()[4:],
+    "crf-pull": crf()[:12] + b"\xC0" + crf()[13:],
     "crf-none": crf(length=0, payload=b""),
     "adp": bytes([0xFA]) + bytes(67),
     "subtype-reserved": bytes([0x42, 0, 0, 0]),
@@ -87,6 +89,39 @@ SCRIPTS = {
 
 folder = pathlib.Path(sys.argv[1]) / "listener"
 for name, script in SCRIPTS.items():
+    (folder / name).write_bytes(script)
+CRF_MR, CRF_TU, CRF_TALKER, CRF_FORMAT, CRF_CORRUPT, CRF_STEP, CRF_NOTHING, CRF_FAR = (1 << bit for bit in range(8))
+
+
+def stamps(flags=0, sequence=1, step=300, off=2000000):
+    """One step of a clock's script; PDUs are 30 ms apart."""
+    return struct.pack(">BBHi", flags, sequence & 255, step, off)
+
+
+LOCK = stamps() * 25
+CLOCKS = {
+    "clean": LOCK,
+    "lost": LOCK + stamps(sequence=4, step=1200) + LOCK,
+    "holdover": LOCK + stamps(CRF_NOTHING, step=20000) * 3 + LOCK,
+    "duplicate": LOCK + stamps(sequence=0, step=0) + LOCK,
+    "reordered": LOCK + stamps(sequence=2, step=600) + stamps(sequence=-1, step=0, off=-28000000) + stamps(sequence=2),
+    "off": LOCK + stamps(off=2300000) + LOCK,
+    "moved": LOCK + stamps(off=5300000) * 20,
+    "far": LOCK + stamps(CRF_FAR) * 3 + stamps(CRF_FAR, off=-1) * 20 + LOCK,
+    "negative": stamps(CRF_FAR, off=-2147483648) + LOCK,
+    "wobble": b"".join(stamps(off=2000000 + 90000 * (-1) ** i) for i in range(60)),
+    "drift": b"".join(stamps(off=2000000 + 30000 * i) for i in range(60)),
+    "restart": LOCK + stamps(CRF_MR, off=7777777) * 10,
+    "uncertain": LOCK + stamps(CRF_TU) * 3 + stamps(),
+    "other-talker": LOCK + stamps(CRF_TALKER) + stamps(CRF_NOTHING, step=60000) + stamps(CRF_TALKER) * 30,
+    "other-format": LOCK + stamps(CRF_FORMAT) + LOCK,
+    "refused": LOCK + stamps(CRF_CORRUPT, off=0x1F03) + stamps(CRF_CORRUPT, off=0x4001) + LOCK,
+    "stamp-off": LOCK + stamps(CRF_CORRUPT, off=0x1E8021) + LOCK,
+    "clock-step": LOCK + stamps(CRF_STEP, off=1500000000) + LOCK,
+}
+
+folder = pathlib.Path(sys.argv[1]) / "crf"
+for name, script in CLOCKS.items():
     (folder / name).write_bytes(script)
 folder = pathlib.Path(sys.argv[1]) / "packet"
 for name, bytes_of in PDUS.items():

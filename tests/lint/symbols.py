@@ -30,6 +30,8 @@ EXTRA = {
     "observer": HEAP,
     "media_clock": MATHS,
     "hist": MATHS,
+    "pcm_float": MATHS,
+    "servo": MATHS,
 }
 UNDEFINED = "*UND*"
 WRITABLE = re.compile(r"\.data(?!\.rel\.ro)|\.bss|\.tdata|\.tbss|\*COM\*")

@@ -33,6 +33,8 @@ struct rig {
     uint32_t first_stamp;
     int64_t speed_mbps;
     int64_t closest_ns; /* two departures apart */
+    void (*fate)(void *context, uint64_t index, uint8_t *data, size_t bytes,
+                 struct tt_loop_fate *fate); /* NULL: all arrive */
 };
 
 static void on_departure(void *context, const uint8_t *data, size_t bytes, int64_t departure_ns)
@@ -56,6 +58,7 @@ static void build(struct rig *rig, bool keeps_launch_times, size_t capacity)
                                  .mtu_bytes = 1500,
                                  .keeps_launch_times = keeps_launch_times,
                                  .departure = on_departure,
+                                 .fate = rig->fate,
                                  .context = rig,
                                  .capacity = capacity};
 
@@ -666,6 +669,158 @@ static void a_short_lead_is_raised(void **state)
     assert_int_equal(rig->closest_ns, 125000);
 }
 
+static int refuse_all(struct tt_link *link, const struct tt_link_packet *packets, int n)
+{
+    (void)link;
+    (void)packets;
+    (void)n;
+    return -ENOBUFS;
+}
+
+static unsigned collected;
+
+/* The kernel reports the first of the packets that it had taken. */
+static int report_one(struct tt_link *link, struct tt_link_errors *errors)
+{
+    (void)link;
+    errors->located = 0;
+    if (collected++ == 0) {
+        errors->launch_missed++;
+        return 1;
+    }
+    return 0;
+}
+
+/* Software keeps the time of what follows; of what the kernel took before, it may still report. */
+static void after_a_fallback_the_last_reports_are_read(void **state)
+{
+    struct rig *rig = *state;
+    struct tt_talk_counters counters;
+    static struct tt_link_ops ops; /* the teardown may still need it */
+    const struct tt_link_ops *before;
+
+    build(rig, true, 1000);
+    before = rig->out->ops;
+    ops = *before;
+    rig->out->ops = &ops;
+    write_frames(rig, BUFFER);
+    rig->listen_ns = INT64_MAX;
+    tt_talk_start(rig->talk, false);
+    run(rig, 10 * TT_NS_PER_MS, false);
+    ops.send = refuse_all;
+    while (!(tt_talk_notes(rig->talk) & TT_NOTE_LAUNCH_REFUSED)) {
+        run(rig, TT_NS_PER_MS / 10, false);
+    }
+    ops = *before;
+    ops.collect_errors = report_one;
+    collected = 0;
+    run(rig, 10 * TT_NS_PER_MS, false);
+    assert_true(collected > 0);
+    tt_talk_counters(rig->talk, &counters);
+    assert_int_equal(counters.launch_missed, 1);
+    collected = 1;
+    run(rig, 10 * TT_NS_PER_MS, false);
+    assert_int_equal(collected, 1); /* there is nothing to come any more */
+    rig->out->ops = before;
+}
+
+/* The last packets are on their way while TAI steps: the drain ends when they leave. */
+static void a_drain_ends_on_time_when_tai_steps(void **state)
+{
+    struct rig *rig = *state;
+    int64_t stepped_ns;
+
+    build(rig, true, 1000);
+    write_frames(rig, 96); /* 2 ms */
+    rig->listen_ns = INT64_MAX;
+    tt_talk_start(rig->talk, false);
+    tt_talk_drain(rig->talk);
+    while (sent_up_to(rig) < 96) {
+        run(rig, TT_NS_PER_MS / 10, false);
+    }
+    assert_int_equal(state_of_talk(rig), TT_DEVICE_DRAINING);
+    rig->clock.tai_minus_mono_ns -= 37 * TT_NS_PER_S;
+    stepped_ns = rig->clock.mono_ns;
+    while (state_of_talk(rig) == TT_DEVICE_DRAINING) {
+        run(rig, TT_NS_PER_MS / 10, false);
+        assert_true(rig->clock.mono_ns - stepped_ns < 20 * TT_NS_PER_MS);
+    }
+}
+
+static void miss_the_last(void *context, uint64_t index, uint8_t *data, size_t bytes,
+                          struct tt_loop_fate *fate)
+{
+    (void)context;
+    (void)data;
+    (void)bytes;
+    fate->launch_missed = index == 166;
+}
+
+/* What is counted of a PDU that the kernel dropped is taken back, its padding too. */
+static void a_padded_pdu_that_was_missed_is_taken_back(void **state)
+{
+    struct rig *rig = *state;
+    struct tt_talk_counters counters;
+    const struct tt_event_log *log;
+
+    rig->fate = miss_the_last;
+    build(rig, true, 1000);
+    write_frames(rig, 1000); /* 166 PDUs, and one of four frames */
+    rig->listen_ns = INT64_MAX;
+    tt_talk_start(rig->talk, false);
+    tt_talk_drain(rig->talk);
+    run(rig, 50 * TT_NS_PER_MS, false);
+    tt_talk_counters(rig->talk, &counters);
+    assert_int_equal(counters.pdus_sent, 166);
+    assert_int_equal(counters.pdus_refused, 1);
+    assert_int_equal(counters.frames_sent, 996);
+    assert_int_equal(counters.frames_padded, 0);
+    log = tt_talk_log(rig->talk);
+    assert_int_equal(log->events[log->n - 1].kind, TT_EVENT_REFUSED);
+    assert_int_equal(log->events[log->n - 1].frame, 996);
+    assert_int_equal(log->events[log->n - 1].frames, 4);
+}
+
+/* Silence while the program does not write: the device runs, and what comes later is heard later.
+ */
+static void an_underrun_may_be_silence(void **state)
+{
+    struct rig *rig = *state;
+    struct tt_talk_counters counters;
+    const struct tt_event_log *log;
+
+    rig->config.on_underrun = TT_UNDERRUN_SILENCE;
+    build(rig, false, 10000);
+    write_frames(rig, 1000);
+    tt_listen_start(rig->listen, false);
+    tt_talk_start(rig->talk, false);
+    for (int i = 0; i < 5; i++) {
+        run(rig, 30 * TT_NS_PER_MS, true);
+        assert_int_equal(state_of_talk(rig), TT_DEVICE_RUNNING);
+        assert_int_equal(sent_up_to(rig), 1000);
+        /* What is written now goes into the next PDU, which is heard after its transit. */
+        assert_in_range(tt_talk_delay(rig->talk), RATE / 500, RATE / 500 + 6);
+    }
+    write_frames(rig, 1200);
+    run(rig, 30 * TT_NS_PER_MS, true);
+    tt_talk_counters(rig->talk, &counters);
+    assert_int_equal(counters.underruns, 2); /* until it wrote, and after that */
+    assert_int_equal(counters.xruns, 0);
+    assert_int_equal(sent_up_to(rig), 2200);
+    tt_talk_stop(rig->talk);
+    log = tt_talk_log(rig->talk); /* the start, and silence at two places */
+    assert_int_equal(log->n, 3);
+    assert_int_equal(log->events[1].kind, TT_EVENT_SILENCE);
+    assert_int_equal(log->events[1].frame, 1000);
+    assert_int_equal(log->events[2].frame, 2200);
+    assert_int_equal(log->events[1].frames + log->events[2].frames, counters.frames_inserted);
+    assert_int_equal(tt_talk_start(rig->talk, false), 0);
+    rig->talk_ns = rig->clock.mono_ns;
+    run(rig, 30 * TT_NS_PER_MS, true);
+    tt_talk_counters(rig->talk, &counters);
+    assert_int_equal(counters.underruns, 3); /* of a new start */
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -692,6 +847,10 @@ int main(void)
         TEST(a_link_down_does_not_end_kernel_pacing),
         cmocka_unit_test(one_refusal_is_one),
         TEST(a_short_lead_is_raised),
+        TEST(after_a_fallback_the_last_reports_are_read),
+        TEST(a_drain_ends_on_time_when_tai_steps),
+        TEST(a_padded_pdu_that_was_missed_is_taken_back),
+        TEST(an_underrun_may_be_silence),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

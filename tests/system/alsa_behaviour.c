@@ -6,7 +6,6 @@
  */
 #include "alsa_client.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -14,32 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
-
-static void expect(bool condition, const char *what, int64_t value)
-{
-    if (!condition) {
-        client_fail(what, value);
-    }
-}
-
-static void expect_state(struct client *client, snd_pcm_state_t state)
-{
-    snd_pcm_state_t is = snd_pcm_state(client->pcm);
-
-    if (is != state) {
-        fprintf(stderr, "state %s, not %s\n", snd_pcm_state_name(is), snd_pcm_state_name(state));
-        exit(1);
-    }
-}
-
-static void sleep_ms(long ms)
-{
-    struct timespec time = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
-
-    nanosleep(&time, NULL);
-}
 
 static void ignore(void *context, int64_t index)
 {
@@ -67,20 +41,20 @@ static void behave_pause(struct client *client)
     snd_pcm_sframes_t after;
 
     fill(client);
-    expect_state(client, SND_PCM_STATE_RUNNING);
+    client_expect_state(client, SND_PCM_STATE_RUNNING);
     if (snd_pcm_pause(client->pcm, 1) < 0) {
-        expect(overrun(client), "pause was refused", 0);
+        client_expect(overrun(client), "pause was refused", 0);
         return;
     }
-    expect_state(client, SND_PCM_STATE_PAUSED);
+    client_expect_state(client, SND_PCM_STATE_PAUSED);
     before = snd_pcm_avail(client->pcm);
-    sleep_ms(100);
+    client_sleep_ms(100);
     after = snd_pcm_avail(client->pcm);
-    expect(before == after, "the device moved while it was paused", after - before);
+    client_expect(before == after, "the device moved while it was paused", after - before);
     CLIENT_OK(snd_pcm_pause(client->pcm, 0));
-    expect_state(client, SND_PCM_STATE_RUNNING);
+    client_expect_state(client, SND_PCM_STATE_RUNNING);
     CLIENT_OK(snd_pcm_drain(client->pcm));
-    expect_state(client, SND_PCM_STATE_SETUP);
+    client_expect_state(client, SND_PCM_STATE_SETUP);
 }
 
 static void behave_pause_capture(struct client *client)
@@ -89,15 +63,15 @@ static void behave_pause_capture(struct client *client)
     snd_pcm_sframes_t after;
 
     CLIENT_OK(snd_pcm_start(client->pcm));
-    sleep_ms(100);
+    client_sleep_ms(100);
     CLIENT_OK(snd_pcm_pause(client->pcm, 1));
     before = snd_pcm_avail(client->pcm);
-    sleep_ms(100);
+    client_sleep_ms(100);
     after = snd_pcm_avail(client->pcm);
-    expect(before == after, "the device moved while it was paused", after - before);
+    client_expect(before == after, "the device moved while it was paused", after - before);
     CLIENT_OK(snd_pcm_pause(client->pcm, 0));
     after = snd_pcm_avail(client->pcm);
-    expect(after == -EPIPE || after >= before, "what was recorded is lost", after - before);
+    client_expect(after == -EPIPE || after >= before, "what was recorded is lost", after - before);
     CLIENT_OK(snd_pcm_drop(client->pcm));
 }
 
@@ -106,11 +80,11 @@ static void behave_drop(struct client *client)
     for (int round = 0; round < 3; round++) {
         fill(client);
         CLIENT_OK(snd_pcm_drop(client->pcm));
-        expect_state(client, SND_PCM_STATE_SETUP);
+        client_expect_state(client, SND_PCM_STATE_SETUP);
         CLIENT_OK(snd_pcm_prepare(client->pcm));
-        expect_state(client, SND_PCM_STATE_PREPARED);
-        expect(snd_pcm_avail(client->pcm) == (snd_pcm_sframes_t)client->buffer,
-               "the buffer is not empty after drop and prepare", snd_pcm_avail(client->pcm));
+        client_expect_state(client, SND_PCM_STATE_PREPARED);
+        client_expect(snd_pcm_avail(client->pcm) == (snd_pcm_sframes_t)client->buffer,
+                      "the buffer is not empty after drop and prepare", snd_pcm_avail(client->pcm));
     }
 }
 
@@ -118,13 +92,13 @@ static void behave_drop(struct client *client)
 static void behave_drain(struct client *client)
 {
     CLIENT_OK(client_write(client, 0, 100));
-    expect_state(client, SND_PCM_STATE_PREPARED);
+    client_expect_state(client, SND_PCM_STATE_PREPARED);
     CLIENT_OK(snd_pcm_drain(client->pcm));
-    expect_state(client, SND_PCM_STATE_SETUP);
+    client_expect_state(client, SND_PCM_STATE_SETUP);
     CLIENT_OK(snd_pcm_prepare(client->pcm));
     fill(client);
     CLIENT_OK(snd_pcm_drain(client->pcm));
-    expect_state(client, SND_PCM_STATE_SETUP);
+    client_expect_state(client, SND_PCM_STATE_SETUP);
     CLIENT_OK(snd_pcm_prepare(client->pcm));
     CLIENT_OK(snd_pcm_drain(client->pcm));
 }
@@ -136,12 +110,12 @@ static void behave_drain_nonblock(struct client *client)
 
     fill(client);
     while ((error = snd_pcm_drain(client->pcm)) == -EAGAIN) {
-        expect(client_poll(client) & POLLOUT, "poll while draining", 0);
+        client_expect(client_poll(client) & POLLOUT, "poll while draining", 0);
         polls++;
-        expect(polls < 1000, "drain spins", polls);
+        client_expect(polls < 1000, "drain spins", polls);
     }
     CLIENT_OK(error);
-    expect_state(client, SND_PCM_STATE_SETUP);
+    client_expect_state(client, SND_PCM_STATE_SETUP);
 }
 
 /* While nothing is written the delay only falls, and it reaches beyond the buffer by the transit.
@@ -153,20 +127,20 @@ static void behave_delay(struct client *client)
 
     CLIENT_OK(client_write(client, 0, 1000));
     CLIENT_OK(snd_pcm_delay(client->pcm, &delay));
-    expect(delay == 1000, "delay before the start", delay);
+    client_expect(delay == 1000, "delay before the start", delay);
     fill(client);
     if (snd_pcm_delay(client->pcm, &last) < 0) {
-        expect(overrun(client), "no delay while running", 0);
+        client_expect(overrun(client), "no delay while running", 0);
         return;
     }
     for (int i = 0; i < 200; i++) {
         if (snd_pcm_delay(client->pcm, &delay) < 0) {
-            expect(overrun(client), "no delay while running", 0);
+            client_expect(overrun(client), "no delay while running", 0);
             return;
         }
-        expect(delay <= last, "the delay rose", delay - last);
+        client_expect(delay <= last, "the delay rose", delay - last);
         last = delay;
-        sleep_ms(1);
+        client_sleep_ms(1);
     }
     CLIENT_OK(snd_pcm_drop(client->pcm));
 }
@@ -177,12 +151,12 @@ static void behave_xrun(struct client *client)
 
     fill(client);
     for (int i = 0; (avail = snd_pcm_avail(client->pcm)) >= 0; i++) {
-        expect(i < 1000, "no xrun with an empty buffer", avail);
-        sleep_ms(10);
+        client_expect(i < 1000, "no xrun with an empty buffer", avail);
+        client_sleep_ms(10);
     }
-    expect(avail == -EPIPE, "avail after an xrun", avail);
-    expect_state(client, SND_PCM_STATE_XRUN);
-    expect(client_write(client, 0, 10) == -EPIPE, "a write after an xrun", 0);
+    client_expect(avail == -EPIPE, "avail after an xrun", avail);
+    client_expect_state(client, SND_PCM_STATE_XRUN);
+    client_expect(client_write(client, 0, 10) == -EPIPE, "a write after an xrun", 0);
     CLIENT_OK(snd_pcm_prepare(client->pcm));
     fill(client);
     CLIENT_OK(snd_pcm_drain(client->pcm));
@@ -195,10 +169,10 @@ static void behave_xrun_capture(struct client *client)
 
     CLIENT_OK(snd_pcm_start(client->pcm));
     for (int i = 0; snd_pcm_avail(client->pcm) >= 0; i++) {
-        expect(i < 1000, "no xrun with a full buffer", 0);
-        sleep_ms(10);
+        client_expect(i < 1000, "no xrun with a full buffer", 0);
+        client_sleep_ms(10);
     }
-    expect_state(client, SND_PCM_STATE_XRUN);
+    client_expect_state(client, SND_PCM_STATE_XRUN);
     CLIENT_OK(snd_pcm_prepare(client->pcm));
     CLIENT_OK(snd_pcm_start(client->pcm));
     while (n < (int64_t)client->period) {
@@ -212,23 +186,16 @@ static void behave_xrun_poll(struct client *client)
 
     fill(client);
     for (int i = 0; !((events = client_poll(client)) & POLLERR); i++) {
-        expect(i < 1000000, "no POLLERR after an xrun", events);
+        client_expect(i < 1000000, "no POLLERR after an xrun", events);
     }
-    expect_state(client, SND_PCM_STATE_XRUN);
-    expect(snd_pcm_wait(client->pcm, 1000) == -EPIPE, "wait after an xrun", 0);
+    client_expect_state(client, SND_PCM_STATE_XRUN);
+    client_expect(snd_pcm_wait(client->pcm, 1000) == -EPIPE, "wait after an xrun", 0);
     CLIENT_OK(snd_pcm_prepare(client->pcm));
 }
 
 static void set_endless(struct client *client)
 {
-    snd_pcm_sw_params_t *sw;
-    snd_pcm_uframes_t boundary;
-
-    snd_pcm_sw_params_alloca(&sw);
-    CLIENT_OK(snd_pcm_sw_params_current(client->pcm, sw));
-    CLIENT_OK(snd_pcm_sw_params_get_boundary(sw, &boundary));
-    CLIENT_OK(snd_pcm_sw_params_set_stop_threshold(client->pcm, sw, boundary));
-    CLIENT_OK(snd_pcm_sw_params(client->pcm, sw));
+    client_set_thresholds(client, client->period, client->buffer, client_boundary(client));
 }
 
 /* With the stop threshold at the boundary the device runs on in silence, and the program may come
@@ -241,15 +208,15 @@ static void behave_endless(struct client *client)
     fill(client);
     for (int i = 0; (avail = snd_pcm_avail(client->pcm)) <= (snd_pcm_sframes_t)client->buffer;
          i++) {
-        expect(avail >= 0, "an endless device stopped", avail);
-        expect(i < 1000, "an endless device stands still", avail);
-        sleep_ms(10);
+        client_expect(avail >= 0, "an endless device stopped", avail);
+        client_expect(i < 1000, "an endless device stands still", avail);
+        client_sleep_ms(10);
     }
-    expect_state(client, SND_PCM_STATE_RUNNING);
+    client_expect_state(client, SND_PCM_STATE_RUNNING);
     CLIENT_OK(snd_pcm_forward(client->pcm, (snd_pcm_uframes_t)avail));
     avail = snd_pcm_avail(client->pcm);
-    expect(avail >= 0 && avail < (snd_pcm_sframes_t)client->buffer + 48000,
-           "avail after forwarding", avail);
+    client_expect(avail >= 0 && avail < (snd_pcm_sframes_t)client->buffer + 48000,
+                  "avail after forwarding", avail);
     CLIENT_OK(snd_pcm_drop(client->pcm));
 }
 
@@ -260,13 +227,13 @@ static void behave_rewind(struct client *client)
 
     set_endless(client);
     CLIENT_OK(client_write(client, 0, 1000));
-    expect(snd_pcm_rewind(client->pcm, 400) == 400, "rewind before the start", 0);
+    client_expect(snd_pcm_rewind(client->pcm, 400) == 400, "rewind before the start", 0);
     CLIENT_OK(client_write(client, 600, 400));
     fill(client);
     CLIENT_OK(snd_pcm_rewindable(client->pcm));
     n = client_ok("rewind", snd_pcm_rewind(client->pcm, (snd_pcm_uframes_t)n));
     avail = snd_pcm_avail(client->pcm);
-    expect(avail >= n, "avail after rewinding", avail);
+    client_expect(avail >= n, "avail after rewinding", avail);
     for (int64_t done = 0; done < n;) {
         done += client_ok("write", client_write(client, done, n - done));
     }
@@ -282,29 +249,17 @@ static void behave_reset(struct client *client)
     fill(client);
     CLIENT_OK(snd_pcm_reset(client->pcm));
     avail = snd_pcm_avail(client->pcm);
-    expect(avail >= (snd_pcm_sframes_t)client->buffer &&
-               avail < (snd_pcm_sframes_t)client->buffer + 480000,
-           "avail after a reset", avail);
+    client_expect(avail >= (snd_pcm_sframes_t)client->buffer &&
+                      avail < (snd_pcm_sframes_t)client->buffer + 480000,
+                  "avail after a reset", avail);
     CLIENT_OK(snd_pcm_drop(client->pcm));
-}
-
-static int entries(const char *path)
-{
-    DIR *dir = opendir(path);
-    int n = 0;
-
-    expect(dir != NULL, path, errno);
-    while (readdir(dir)) {
-        n++;
-    }
-    closedir(dir);
-    return n;
 }
 
 static void expect_nothing_left(const char *what, int fds, int threads)
 {
-    expect(entries("/proc/self/fd") == fds, what, entries("/proc/self/fd") - fds);
-    expect(entries("/proc/self/task") == threads, what, entries("/proc/self/task") - threads);
+    client_expect(client_entries(CLIENT_FDS) == fds, what, client_entries(CLIENT_FDS) - fds);
+    client_expect(client_entries(CLIENT_THREADS) == threads, what,
+                  client_entries(CLIENT_THREADS) - threads);
 }
 
 static void run(struct client *client)
@@ -319,10 +274,10 @@ static void run(struct client *client)
 static void behave_reopen(struct client *client)
 {
     int fds;
-    int threads = entries("/proc/self/task");
+    int threads = client_entries(CLIENT_THREADS);
 
     client_close(client);
-    fds = entries("/proc/self/fd");
+    fds = client_entries(CLIENT_FDS);
     for (int i = 0; i < 30; i++) {
         client_open(client);
         if (i % 3 == 1) {
@@ -339,7 +294,7 @@ static void expect_close_on_exec(void)
     for (int fd = STDERR_FILENO + 1; fd < 256; fd++) {
         int flags = fcntl(fd, F_GETFD);
 
-        expect(flags < 0 || (flags & FD_CLOEXEC), "a descriptor survives exec", fd);
+        client_expect(flags < 0 || (flags & FD_CLOEXEC), "a descriptor survives exec", fd);
     }
 }
 
@@ -358,13 +313,14 @@ static void behave_fork(struct client *client)
         client_close(client);
         _exit(0);
     }
-    expect(child > 0 && waitpid(child, &status, 0) == child, "fork", errno);
-    expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the child's end", status);
+    client_expect(child > 0 && waitpid(child, &status, 0) == child, "fork", errno);
+    client_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the child's end", status);
     for (int i = 0; i < 3; i++) {
         snd_pcm_sframes_t before = snd_pcm_avail(client->pcm);
 
-        sleep_ms(100);
-        expect(snd_pcm_avail(client->pcm) > before, "the parent's device stands still", before);
+        client_sleep_ms(100);
+        client_expect(snd_pcm_avail(client->pcm) > before, "the parent's device stands still",
+                      before);
     }
     CLIENT_OK(snd_pcm_drop(client->pcm));
 }
@@ -411,11 +367,12 @@ static const struct {
 /* A device that must not open leaves nothing behind. */
 static void behave_refused(struct client *client)
 {
-    int fds = entries("/proc/self/fd");
-    int threads = entries("/proc/self/task");
+    int fds = client_entries(CLIENT_FDS);
+    int threads = client_entries(CLIENT_THREADS);
 
     for (int i = 0; i < 30; i++) {
-        expect(snd_pcm_open(&client->pcm, client->device, client->stream, 0) < 0, "it opened", i);
+        client_expect(snd_pcm_open(&client->pcm, client->device, client->stream, 0) < 0,
+                      "it opened", i);
     }
     expect_nothing_left("a refused open leaves something behind", fds, threads);
 }

@@ -268,14 +268,12 @@ int64_t client_read(struct client *client, int64_t frames,
     return would_block_is_0(result);
 }
 
-static void play(struct client *client)
+int64_t client_write_all(struct client *client, int64_t first, int64_t frames)
 {
-    int64_t done = 0;
     int64_t xruns = 0;
-    int error;
 
-    while (done < client->frames) {
-        int64_t n = client_write(client, done, client->frames - done);
+    for (int64_t done = 0; done < frames;) {
+        int64_t n = client_write(client, first + done, frames - done);
 
         if (n == -EPIPE) {
             xruns++;
@@ -285,11 +283,25 @@ static void play(struct client *client)
         }
         done += n > 0 ? n : 0;
     }
+    return xruns;
+}
+
+void client_drain(struct client *client)
+{
+    int error;
+
     while ((error = snd_pcm_drain(client->pcm)) == -EAGAIN) {
         client_poll(client);
     }
-    CLIENT_OK(error);
-    printf("{\"frames\": %lld, \"xruns\": %lld}\n", (long long)done, (long long)xruns);
+    client_ok("drain", error);
+}
+
+static void play(struct client *client)
+{
+    int64_t xruns = client_write_all(client, 0, client->frames);
+
+    client_drain(client);
+    printf("{\"frames\": %lld, \"xruns\": %lld}\n", (long long)client->frames, (long long)xruns);
 }
 
 struct seen {
@@ -346,7 +358,8 @@ static void record(struct client *client)
 static const char help[] =
     "alsa_client DEVICE play|record|BEHAVIOUR [KEY=VALUE ...]\n"
     "keys: access (RW_INTERLEAVED ...), format (S16_LE ...), channels, rate, buffer, period,\n"
-    "frames, nonblock (0 or 1), stream (play or record, for a behaviour)\n";
+    "frames, nonblock (0 or 1), stream (play or record, for a behaviour), record (the device that\n"
+    "listens, for a use)\n";
 
 static void set_option(struct client *client, const char *option)
 {
@@ -376,6 +389,8 @@ static void set_option(struct client *client, const char *option)
         client->period = (snd_pcm_uframes_t)number;
     } else if (strncmp(option, "frames=", 7) == 0) {
         client->frames = number;
+    } else if (strncmp(option, "record=", 7) == 0) {
+        client->record = value;
     } else if (strncmp(option, "nonblock=", 9) == 0) {
         client->nonblock = number != 0;
     } else if (strncmp(option, "stream=", 7) == 0) {
@@ -396,6 +411,7 @@ int main(int argc, char **argv)
         .buffer = 24000,
         .period = 4800,
         .frames = 48000,
+        .record = "record",
     };
 
     if (argc < 3) {
@@ -406,7 +422,7 @@ int main(int argc, char **argv)
     for (int i = 3; i < argc; i++) {
         set_option(&client, argv[i]);
     }
-    if (client_behave(&client, argv[2])) {
+    if (client_behave(&client, argv[2]) || client_use(&client, argv[2])) {
         return 0;
     }
     client.stream =

@@ -21,6 +21,7 @@ struct client {
     snd_pcm_uframes_t period;
     bool nonblock; /* and polls */
     int64_t frames;
+    const char *record; /* the device that hears what this one plays */
 
     snd_pcm_t *pcm;
     unsigned sample_bytes;
@@ -54,7 +55,29 @@ int64_t client_write(struct client *client, int64_t first, int64_t frames);
 int64_t client_read(struct client *client, int64_t frames,
                     void (*sink)(void *context, int64_t index), void *context);
 
+/* Writes frames first ... first + frames - 1 and waits as it has to; returns how many xruns there
+ * were. */
+int64_t client_write_all(struct client *client, int64_t first, int64_t frames);
+/* Drains and waits for the end of it. */
+void client_drain(struct client *client);
+
+/* Fails with `value` where the condition does not hold. */
+void client_expect(bool condition, const char *what, int64_t value);
+void client_expect_state(struct client *client, snd_pcm_state_t state);
+void client_sleep_ms(long ms);
+/* The software parameters of an open device, changed. */
+void client_set_thresholds(struct client *client, snd_pcm_uframes_t avail_min,
+                           snd_pcm_uframes_t start, snd_pcm_uframes_t stop);
+/* A stop threshold that is never reached. */
+snd_pcm_uframes_t client_boundary(struct client *client);
+/* Entries in a folder of /proc, such as the process's descriptors. */
+int client_entries(const char *path);
+#define CLIENT_FDS     "/proc/self/fd"
+#define CLIENT_THREADS "/proc/self/task"
+
 /* Named checks of one behaviour each (alsa_behaviour.c); false: there is none of that name. */
 bool client_behave(struct client *client, const char *name);
+/* Named ways to use the device (alsa_uses.c), most of them with what is heard; the same. */
+bool client_use(struct client *client, const char *name);
 
 #endif

@@ -1,7 +1,8 @@
 /*
  * LD_PRELOAD: the kernel's TAI offset as TACTUS_SHIM_TAI_S says. CLOCK_TAI is CLOCK_REALTIME plus
  * that many seconds, and adjtimex and its relatives name the same offset, so a program sees a
- * consistent machine. Everything else is the real one.
+ * consistent machine. With TACTUS_SHIM_UNSYNC 0 or 1 they say whether the clock is not
+ * synchronised. Everything else is the real one.
  */
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -13,6 +14,18 @@ static int offset_s(void)
     const char *text = getenv("TACTUS_SHIM_TAI_S");
 
     return text ? atoi(text) : 0;
+}
+
+static int synchronise(struct timex *timex, int result)
+{
+    const char *text = getenv("TACTUS_SHIM_UNSYNC");
+
+    if (!text || result < 0) {
+        return result;
+    }
+    timex->status &= ~STA_UNSYNC;
+    timex->status |= atoi(text) ? STA_UNSYNC : 0;
+    return timex->status & STA_UNSYNC ? TIME_ERROR : TIME_OK;
 }
 
 /* POSIX's dlsym gives a data pointer for a function. */
@@ -52,7 +65,7 @@ int adjtimex(struct timex *timex)
     *(void **)&adjust = real("adjtimex");
     result = adjust(timex);
     timex->tai = offset_s();
-    return result;
+    return synchronise(timex, result);
 }
 
 int ntp_adjtime(struct timex *timex)
@@ -69,6 +82,7 @@ int clock_adjtime(clockid_t clock, struct timex *timex)
     result = adjust(clock, timex);
     if (clock == CLOCK_REALTIME) {
         timex->tai = offset_s();
+        return synchronise(timex, result);
     }
     return result;
 }

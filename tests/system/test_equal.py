@@ -173,6 +173,18 @@ class Equal(unittest.TestCase):
         self.assert_says(1, "NOT EXPLAINED", self.source, cut_short,
                          *self.report("talker", ("xrun", 2000, 0)))
 
+    def test_silence_while_the_player_was_slow(self):
+        recorded = self.recording(self.cut(0, 2000), 700, self.cut(2000, FRAMES))
+        good = self.report("talker", ("silence", 2000, 700))
+        self.assert_says(4, "silence: a program was too slow to write, and", self.source, recorded, *good)
+        for frame, frames in ((1999, 700), (2001, 700), (2000, 699), (2000, 706)):
+            bad = self.report("talker", ("silence", frame, frames))
+            self.assert_says(1, "NOT EXPLAINED", self.source, recorded, *bad)
+        # And packets in front of it that were not sent.
+        recorded = self.recording(self.cut(0, 1994), 706, self.cut(2000, FRAMES))
+        good = self.report("talker", ("refused", 1994, 6), ("silence", 2000, 700))
+        self.assert_says(4, "refused (6 frames), silence", self.source, recorded, *good)
+
     def test_a_slow_recorder_leaves_frames_out(self):
         recorded = self.recording(self.cut(0, 2000), self.cut(2500, FRAMES))
         self.assert_says(1, "5500 of 6000", self.source, recorded)

@@ -344,6 +344,25 @@ static void a_timestamp_that_is_uncertain_places_nothing_anew(void **state)
     assert_int_equal(number_at(b, first + 119 * PDU), 120);
 }
 
+/* Where they always were there is nothing better to go by: a new start is followed. */
+static void a_talker_that_is_always_uncertain_is_followed(void **state)
+{
+    struct bench *b = *state;
+
+    b->tu = true;
+    send(b, 20);
+    b->stamp_offset_ns = TRANSIT + 5 * TT_NS_PER_MS;
+    send(b, 100);
+    assert_int_equal(b->listener.counters.pdus_uncertain, 120);
+    assert_int_equal(b->listener.counters.resyncs, 1);
+    b->tu = false; /* it has found its time */
+    send(b, 20);
+    b->tu = true;
+    b->stamp_offset_ns = TRANSIT;
+    send(b, 100);
+    assert_int_equal(b->listener.counters.resyncs, 1);
+}
+
 static void nothing_stamped_is_never_placed(void **state)
 {
     struct bench *b = *state;
@@ -586,6 +605,7 @@ int main(void)
         TEST(a_second_talker_is_told_apart),
         TEST(another_format_for_a_while),
         TEST(a_timestamp_that_is_uncertain_places_nothing_anew),
+        TEST(a_talker_that_is_always_uncertain_is_followed),
         TEST(nothing_stamped_is_never_placed),
         TEST(sparse_and_long_losses),
         TEST(sparse_and_a_late_talker),

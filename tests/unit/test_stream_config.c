@@ -19,7 +19,7 @@ static const char *const key_names[] = {
     "ifname",           "addr",        "streamid", "prio",   "mtt",        "frames_per_pdu",
     "ptime_tolerance",  "vlan_id",     "pcp",      "sparse", "on_absence", "playout_latency",
     "timescale",        "launch_lead", "pace",     "format", "rate",       "channels",
-    "time_uncertainty",
+    "time_uncertainty", "on_underrun", "tu",
 };
 
 static struct tt_message message;
@@ -102,6 +102,8 @@ static void test_defaults(void **state)
     assert_int_equal(config.launch_lead_ns, 5 * TT_NS_PER_MS);
     assert_false(config.sparse);
     assert_int_equal(config.on_absence, TT_ABSENCE_SILENCE);
+    assert_int_equal(config.on_underrun, TT_UNDERRUN_XRUN);
+    assert_int_equal(config.tu, TT_TU_AUTO);
     assert_int_equal(config.timescale, TT_TIMESCALE_TAI);
     assert_int_equal(config.pace, TT_PACE_AUTO);
     assert_int_equal(config.format, 0);
@@ -261,6 +263,10 @@ static void test_words(void **state)
     assert_true(config.sparse);
     accept_value(&config, "on_absence", "XRUN");
     assert_int_equal(config.on_absence, TT_ABSENCE_XRUN);
+    accept_value(&config, "on_underrun", "silence");
+    assert_int_equal(config.on_underrun, TT_UNDERRUN_SILENCE);
+    accept_value(&config, "tu", "never");
+    assert_int_equal(config.tu, TT_TU_NEVER);
     accept_value(&config, "timescale", "utc");
     assert_int_equal(config.timescale, TT_TIMESCALE_UTC);
     accept_value(&config, "pace", "kernel");
@@ -269,6 +275,8 @@ static void test_words(void **state)
     assert_int_equal(config.pace, TT_PACE_SOFTWARE);
     refuse_value("sparse", "2", "is neither");
     refuse_value("on_absence", "noise", "is none of them");
+    refuse_value("on_underrun", "noise", "is none of them");
+    refuse_value("tu", "always", "is none of them");
     refuse_value("timescale", "gps", "is none of them");
     refuse_value("pace", "hardware", "is none of them");
 }

@@ -190,6 +190,13 @@ static void restarts_and_steps_toggle_mr(void **state)
     assert_false(talker.mr);
     tt_talker_next(&talker, START_NS, &pdu);
     assert_int_equal(pdu.due_tai_ns, START_NS + 38 * TT_NS_PER_S + 125000 + 125000);
+    tt_talker_start(&talker, 12,
+                    START_NS + 60 * TT_NS_PER_S); /* nobody has seen the one nor the other */
+    tt_talker_clock_step(&talker, TT_NS_PER_S);
+    tt_talker_start(&talker, 12, START_NS + 60 * TT_NS_PER_S);
+    assert_true(talker.mr);
+    tt_talker_next(&talker, START_NS, &pdu);
+    tt_talker_start(&talker, 18, START_NS + 90 * TT_NS_PER_S);
     tt_talker_set_uncertain(&talker, true);
     tt_talker_build(&talker, &pdu, packet);
     assert_int_equal(tt_aaf_parse(packet + 14, 48, &aaf), TT_AAF_OK);

@@ -1,0 +1,370 @@
+/*
+ * See engine.h.
+ */
+#include "run/engine.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audio/avtp.h"
+#include "audio/eth.h"
+#include "base/min_max.h"
+#include "base/ns.h"
+#include "os/memory.h"
+#include "run/engine_port.h"
+#include "run/listen_inside.h"
+#include "run/talk_inside.h"
+#include "run/thread.h"
+
+#define IDLE_NS (10 * TT_NS_PER_MS)
+/* How often the clock's state is looked at: that costs nothing, and is soon enough. */
+#define CLOCK_LOOK_NS TT_NS_PER_S
+
+struct tt_engine {
+    struct tt_clock *clock;
+    struct tt_timebase timebase;
+    int64_t clock_look_mono_ns;
+    struct tt_engine_thread thread;
+    int cpu;
+    struct tt_engine_counters counters;
+
+    struct tt_talk **talks;
+    struct tt_talk **due; /* of a step, in the order in which they are due */
+    size_t talk_count;
+    struct tt_talk_batch batch;
+
+    struct tt_engine_port *ports;
+    size_t port_count;
+};
+
+int tt_engine_new(struct tt_clock *clock, struct tt_engine **ret_engine)
+{
+    struct tt_engine *engine = tt_memory_new(1, sizeof *engine);
+
+    if (!engine) {
+        return -ENOMEM;
+    }
+    engine->clock = clock;
+    engine->cpu = -1;
+    *ret_engine = engine;
+    return 0;
+}
+
+void tt_engine_free(struct tt_engine *engine)
+{
+    if (!engine) {
+        return;
+    }
+    tt_engine_stop(engine);
+    for (size_t i = 0; i < engine->port_count; i++) {
+        tt_engine_port_done(&engine->ports[i]);
+    }
+    free(engine->ports);
+    free(engine->talks);
+    free(engine->due);
+    free(engine->batch.data);
+    free(engine);
+}
+
+void tt_engine_set_cpu(struct tt_engine *engine, int cpu)
+{
+    engine->cpu = cpu;
+}
+
+/* Room for one more pointer; memory that real-time code reads is touched here, by writing to it. */
+static int grow(struct tt_talk ***list, size_t count)
+{
+    struct tt_talk **longer = realloc(*list, (count + 1) * sizeof(*longer));
+
+    if (!longer) {
+        return -ENOMEM;
+    }
+    longer[count] = NULL;
+    *list = longer;
+    return 0;
+}
+
+int tt_engine_add_talk(struct tt_engine *engine, struct tt_talk *talk, size_t packet_bytes)
+{
+    struct tt_talk_batch *batch = &engine->batch;
+
+    if (grow(&engine->talks, engine->talk_count) < 0 ||
+        grow(&engine->due, engine->talk_count) < 0) {
+        return -ENOMEM;
+    }
+    if (packet_bytes > batch->packet_bytes) {
+        uint8_t *data = tt_memory_new(TT_LINK_BATCH, packet_bytes);
+
+        if (!data) {
+            return -ENOMEM;
+        }
+        free(batch->data);
+        batch->data = data;
+        batch->packet_bytes = packet_bytes;
+    }
+    engine->talks[engine->talk_count++] = talk;
+    return 0;
+}
+
+void tt_engine_remove_talk(struct tt_engine *engine, const struct tt_talk *talk)
+{
+    for (size_t i = 0; i < engine->talk_count; i++) {
+        if (engine->talks[i] == talk) {
+            engine->talks[i] = engine->talks[--engine->talk_count];
+            return;
+        }
+    }
+}
+
+static struct tt_engine_port *port_of(struct tt_engine *engine, struct tt_link *link)
+{
+    struct tt_engine_port *longer;
+
+    for (size_t i = 0; i < engine->port_count; i++) {
+        if (engine->ports[i].link == link) {
+            return &engine->ports[i];
+        }
+    }
+    longer = realloc(engine->ports, (engine->port_count + 1) * sizeof(*longer));
+    if (!longer) {
+        return NULL;
+    }
+    engine->ports = longer;
+    if (tt_engine_port_init(&longer[engine->port_count], link) < 0) {
+        return NULL;
+    }
+    return &longer[engine->port_count++];
+}
+
+int tt_engine_add_listen(struct tt_engine *engine, struct tt_listen *listen, struct tt_link *link,
+                         uint64_t stream_id)
+{
+    struct tt_engine_port *port = port_of(engine, link);
+
+    return port ? tt_engine_port_add(port, listen, stream_id) : -ENOMEM;
+}
+
+void tt_engine_remove_listen(struct tt_engine *engine, const struct tt_listen *listen)
+{
+    for (size_t i = 0; i < engine->port_count; i++) {
+        tt_engine_port_remove(&engine->ports[i], listen);
+    }
+}
+
+const struct tt_timebase *tt_engine_timebase(const struct tt_engine *engine)
+{
+    return &engine->timebase;
+}
+
+void tt_engine_read(const struct tt_engine *engine, struct tt_clock_reading *ret_reading)
+{
+    engine->clock->ops->read(engine->clock, ret_reading);
+}
+
+int64_t tt_engine_mono(const struct tt_engine *engine)
+{
+    struct tt_clock_reading reading;
+
+    tt_engine_read(engine, &reading);
+    return reading.mono_after_ns;
+}
+
+int64_t tt_engine_tai(const struct tt_engine *engine)
+{
+    return tt_timebase_tai(&engine->timebase, tt_engine_mono(engine));
+}
+
+int tt_engine_tai_offset(const struct tt_engine *engine)
+{
+    return engine->clock->ops->tai_offset_s(engine->clock);
+}
+
+static void look_at_clock(struct tt_engine *engine, int64_t mono_ns)
+{
+    bool unsynchronised;
+
+    if (mono_ns < engine->clock_look_mono_ns) {
+        return;
+    }
+    engine->clock_look_mono_ns = mono_ns + CLOCK_LOOK_NS;
+    unsynchronised = engine->clock->ops->unsynchronised(engine->clock);
+    for (size_t i = 0; i < engine->talk_count; i++) {
+        tt_talk_set_clock(engine->talks[i], unsynchronised);
+    }
+}
+
+/* Now, by the followed offset; where TAI stepped, every stream steps with it. */
+static int64_t follow_tai(struct tt_engine *engine)
+{
+    struct tt_clock_reading reading;
+    int64_t step_ns;
+    int64_t now_tai_ns;
+
+    tt_engine_read(engine, &reading);
+    look_at_clock(engine, reading.mono_after_ns);
+    step_ns = tt_timebase_follow(&engine->timebase, &reading);
+    now_tai_ns = tt_timebase_tai(&engine->timebase, reading.mono_after_ns);
+    if (step_ns == 0) {
+        return now_tai_ns;
+    }
+    for (size_t i = 0; i < engine->talk_count; i++) {
+        if (tt_talk_runs(engine->talks[i])) {
+            tt_talk_clock_step(engine->talks[i], step_ns, now_tai_ns);
+        }
+    }
+    for (size_t i = 0; i < engine->port_count; i++) {
+        tt_engine_port_clock_step(&engine->ports[i], step_ns, now_tai_ns);
+    }
+    return now_tai_ns;
+}
+
+/* Those that are due, in order; the first of equals is the first that came. */
+static size_t find_due(struct tt_engine *engine, int64_t now_tai_ns)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < engine->talk_count; i++) {
+        struct tt_talk *talk = engine->talks[i];
+        size_t at = n;
+
+        if (!tt_talk_runs(talk) || talk->next_tai_ns > now_tai_ns) {
+            continue;
+        }
+        for (; at > 0 && engine->due[at - 1]->next_tai_ns > talk->next_tai_ns; at--) {
+            engine->due[at] = engine->due[at - 1];
+        }
+        engine->due[at] = talk;
+        n++;
+    }
+    return n;
+}
+
+static void step_talks(struct tt_engine *engine, int64_t now_tai_ns)
+{
+    size_t n = find_due(engine, now_tai_ns);
+
+    if (n == 0) {
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        tt_talk_gather(engine->due[i], now_tai_ns, &engine->batch);
+    }
+    now_tai_ns = tt_talk_flush(engine, &engine->batch);
+    for (size_t i = 0; i < n; i++) {
+        tt_talk_conclude(engine->due[i], now_tai_ns);
+    }
+}
+
+int64_t tt_engine_step(struct tt_engine *engine)
+{
+    int64_t now_tai_ns = follow_tai(engine);
+    int64_t next_ns = now_tai_ns + IDLE_NS;
+
+    engine->counters.steps++;
+    step_talks(engine, now_tai_ns);
+    for (size_t i = 0; i < engine->port_count; i++) {
+        tt_engine_port_step(&engine->ports[i], now_tai_ns, &engine->counters);
+        next_ns = tt_min64(next_ns, tt_engine_port_next(&engine->ports[i]));
+    }
+    for (size_t i = 0; i < engine->talk_count; i++) {
+        if (tt_talk_runs(engine->talks[i])) {
+            next_ns = tt_min64(next_ns, engine->talks[i]->next_tai_ns);
+        }
+    }
+    return tt_timebase_mono(&engine->timebase, next_ns);
+}
+
+static int64_t step_of_thread(void *engine)
+{
+    return tt_engine_step(engine);
+}
+
+static enum tt_wait wait_of_thread(void *context)
+{
+    const struct tt_engine *engine = context;
+    enum tt_wait wait = TT_WAIT_ASLEEP;
+
+    for (size_t i = 0; i < engine->talk_count; i++) {
+        if (tt_talk_is_behind(engine->talks[i])) {
+            return TT_WAIT_CATCH_UP;
+        }
+        if (tt_talk_is_paced(engine->talks[i])) {
+            wait = TT_WAIT_ON_TIME;
+        }
+    }
+    return wait;
+}
+
+static void begin_all(struct tt_engine *engine)
+{
+    int64_t now_tai_ns;
+    int64_t lead_ns = 0;
+
+    engine->timebase.valid = false; /* a step while it was stopped is none */
+    engine->clock_look_mono_ns = INT64_MIN;
+    for (size_t i = 0; i < engine->port_count; i++) {
+        tt_engine_port_empty(&engine->ports[i]);
+    }
+    now_tai_ns = follow_tai(engine);
+    for (size_t i = 0; i < engine->talk_count; i++) {
+        lead_ns = tt_max64(lead_ns, tt_talk_start_lead(engine->talks[i]));
+    }
+    for (size_t i = 0; i < engine->talk_count; i++) {
+        tt_talk_begin(engine->talks[i], now_tai_ns + lead_ns, now_tai_ns);
+    }
+    for (size_t i = 0; i < engine->port_count; i++) {
+        tt_engine_port_begin(&engine->ports[i], now_tai_ns);
+    }
+}
+
+static void note_all(struct tt_engine *engine, unsigned notes)
+{
+    for (size_t i = 0; i < engine->talk_count; i++) {
+        atomic_fetch_or(&engine->talks[i]->notes, notes);
+    }
+    for (size_t i = 0; i < engine->port_count; i++) {
+        tt_engine_port_note(&engine->ports[i], notes);
+    }
+}
+
+int tt_engine_start(struct tt_engine *engine, bool thread)
+{
+    int error = 0;
+
+    tt_engine_stop(engine);
+    begin_all(engine);
+    if (!thread) {
+        return 0;
+    }
+    error = tt_engine_thread_start(&engine->thread, engine->clock, step_of_thread, wait_of_thread,
+                                   engine);
+    if (error == 0 && engine->cpu >= 0) {
+        error = tt_thread_pin(&engine->thread.thread, engine->cpu);
+    }
+    if (error < 0) {
+        tt_engine_stop(engine);
+    } else if (!engine->thread.thread.realtime) {
+        note_all(engine, TT_NOTE_NO_REALTIME);
+    }
+    return error;
+}
+
+void tt_engine_stop(struct tt_engine *engine)
+{
+    tt_engine_thread_stop(&engine->thread);
+    for (size_t i = 0; i < engine->talk_count; i++) {
+        tt_talk_end(engine->talks[i]);
+    }
+    for (size_t i = 0; i < engine->port_count; i++) {
+        tt_engine_port_end(&engine->ports[i], follow_tai(engine), &engine->counters);
+    }
+}
+
+struct tt_engine_counters tt_engine_counters(const struct tt_engine *engine)
+{
+    struct tt_engine_counters counters = engine->counters;
+
+    counters.send_calls = engine->batch.calls;
+    return counters;
+}

@@ -1,0 +1,52 @@
+/*
+ * What the measurements of streams share: class A stereo streams over a veth pair in a namespace of
+ * their own, by our engine and by the barest loop that does the same.
+ */
+#ifndef TT_TESTS_BENCH_RIG_H
+#define TT_TESTS_BENCH_RIG_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "audio/stream_config.h"
+#include "os/clock.h"
+#include "os/link.h"
+#include "run/engine.h"
+#include "run/listen.h"
+#include "run/talk.h"
+
+#define RIG_STREAMS_MAX 256
+#define RIG_INTERVAL_NS 125000
+
+struct rig_talkers {
+    struct tt_link *link;
+    struct tt_engine *engine;
+    struct tt_talk *talks[RIG_STREAMS_MAX];
+    size_t n;
+};
+
+struct rig_listeners {
+    struct tt_link *link;
+    struct tt_engine *engine;
+    struct tt_listen *listens[RIG_STREAMS_MAX];
+    size_t n;
+};
+
+struct tt_stream_config rig_config(const char *ifname, size_t stream);
+
+/* All of these end the program with a message where something fails. */
+struct tt_link *rig_open(const char *ifname, bool receive, size_t buffer_bytes);
+/* n talkers whose programs have always written enough. */
+void rig_talkers_new(struct rig_talkers *talkers, struct tt_clock *clock, size_t n);
+void rig_talkers_free(struct rig_talkers *talkers);
+struct tt_talk_counters rig_talkers_sum(struct rig_talkers *talkers);
+/* n listeners whose programs never read and do not mind. */
+void rig_listeners_new(struct rig_listeners *listeners, size_t n);
+void rig_listeners_free(struct rig_listeners *listeners);
+struct tt_listen_counters rig_listeners_sum(struct rig_listeners *listeners);
+
+/* The barest sender: what n talkers send in `intervals` intervals, in batches of one interval each
+ * (at most 64), one after the other without a pause. Returns its CPU time. */
+int64_t rig_bare_send(size_t n, int intervals);
+
+#endif

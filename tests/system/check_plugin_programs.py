@@ -1,0 +1,289 @@
+"""Programs that people use, each playing to the device and recording from it: what it plays arrives bit for bit, it
+ends by itself, and it says nothing of an error.
+
+A machine that stands still may lose frames. Then, and only then, the reports of the devices say where.
+"""
+
+import json
+import math
+import pathlib
+import re
+import signal
+import struct
+import subprocess
+import sys
+import time
+
+import sound
+import side_by_side
+from plugin_lab import Lab, need, skip
+
+RATE = 48000
+QUIET, NOISE, REST = 24000, 24000, 14400  # frames of the source
+RECORD_S = 6
+LIMIT_S = 60
+# What is said although all is well: the clock of this machine; JACK looks for a mixer, which there is none of.
+HARMLESS = r"TAI offset|Invalid CTL|control open|acquire_rt"
+COMPLAINT = r"error|warn|fail|cannot|unable|invalid|xrun|underrun|overrun|broken|not sent|in time"
+
+
+class Programs(Lab):
+    def __init__(self):
+        super().__init__()
+        self.tactus, self.jack_client = sys.argv[4:6]
+        noise = sound.noise("S16_LE", 2, NOISE)
+        self.noise = noise
+        self.raw = self.folder / "source.raw"
+        self.raw.write_bytes(bytes(4 * QUIET) + noise + bytes(4 * REST))
+        self.wav = sound.write_wav(self.folder / "source.wav", "S16_LE", RATE, 2, self.raw.read_bytes())
+        self.take = self.folder / "take.wav"
+        self.text = self.pair("play", "record", 1)
+        self.said = []
+
+    def pair(self, play, record, number):
+        text = ""
+        for name, role in ((play, "play"), (record, "record")):
+            text += self.device(
+                name, role, mtt="400ms", frames_per_pdu="48", addr=f"91:E0:F0:00:FE:0{number}",
+                streamid=f"02:00:00:00:00:01:000{number}", report=str(self.folder / f"{name}.json"),
+            )
+        return text
+
+    def programs(self, *names, package):
+        for name in names:
+            need(name, package=package)
+
+    def wait_for(self, what, condition):
+        end = time.monotonic() + LIMIT_S
+        while not condition():
+            if time.monotonic() > end:
+                self.check(False, f"{what} did not come")
+                self.end()
+            time.sleep(0.02)
+
+    def listening(self):
+        """A packet socket that receives: the recording program has opened its device."""
+        return any(line.split()[3:4] == ["0003"] for line in pathlib.Path("/proc/net/packet").read_text().splitlines())
+
+    def finish(self, program, code=(0,)):
+        """A program that should end by itself."""
+        try:
+            output, errors = program.communicate(timeout=LIMIT_S)
+        except subprocess.TimeoutExpired:
+            program.kill()
+            output, errors = program.communicate()
+            errors += "\nit hung"
+        self.check(program.returncode in code, f"{program.args[0]}: exit {program.returncode}: {output}{errors}")
+        self.quiet(program.args[0], output + errors)
+        return output
+
+    def excused(self):
+        """Whether a device has lost something, or a program was too slow."""
+        for report in self.folder.glob("*.json"):
+            counters = json.loads(report.read_text())["counters"]
+            names = "xruns pdus_dropped pdus_refused frames_lost frames_late receive_drops"
+            if any(counters.get(name) for name in names.split()):
+                return True
+        return False
+
+    def quiet(self, program, said):
+        lines = [line for line in said.splitlines() if re.search(COMPLAINT, line, re.I) and not re.search(HARMLESS, line)]
+        self.said += [f"{program}: {line}" for line in lines]
+
+    def nothing_said(self):
+        self.check(not self.said or self.excused(), f"it complains: {self.said}")
+
+    def compare(self, take, noise=None):
+        """The noise of the source is in the recording, bit for bit, or the reports say why not."""
+        noise = noise or self.noise
+        if take.suffix == ".raw":
+            take = sound.write_wav(take.with_suffix(".wav"), "S16_LE", RATE, 2, take.read_bytes())
+        exact = noise in take.read_bytes()
+        print(f"{'all' if exact else 'not all'} of {len(noise) // 4} frames")
+        if exact:
+            return
+        reports = [f"--report={path}" for path in self.folder.glob("*.json")]
+        code, output, errors = self.run([self.tactus, "equal", str(self.wav), str(take), *reports], None)
+        self.check(code in (0, 4), f"the recording: exit {code}: {output}{errors}")
+
+    def cross(self, player, recorder, take, **more):
+        """`recorder` records for RECORD_S seconds what `player` plays meanwhile."""
+        environment = self.environment(self.text, **more)
+        recording = self.start(recorder, environment)
+        self.wait_for("the recorder", self.listening)
+        self.finish(self.start(player, environment))
+        self.finish(recording)
+        self.nothing_said()
+        self.compare(take)
+
+
+def alsa_utils(lab):
+    lab.programs("aplay", "arecord", package="alsa-utils")
+    shape = "-D record -f S16_LE -r 48000 -c 2 -d".split()
+    lab.cross(["aplay", "-D", "play", str(lab.wav)], ["arecord", *shape, str(RECORD_S), str(lab.take)], lab.take)
+
+
+def sox(lab):
+    lab.programs("sox", "play", "rec", package="sox, libsox-fmt-alsa")
+    shape = ["-r", "48000", "-c", "2", "-b", "16"]
+    environment = lab.environment(lab.text, AUDIODRIVER="alsa", AUDIODEV="record")
+    recording = lab.start(["rec", "-q", *shape, str(lab.take), "trim", "0", str(RECORD_S)], environment)
+    lab.wait_for("rec", lab.listening)
+    lab.finish(lab.start(["play", "-q", str(lab.wav)], dict(environment, AUDIODEV="play")))
+    lab.finish(recording)
+    lab.nothing_said()
+    lab.compare(lab.take)
+
+
+def ffmpeg(lab):
+    lab.programs("ffmpeg", package="ffmpeg")
+    quietly = ["ffmpeg", "-nostdin", "-hide_banner", "-loglevel", "warning"]
+    lab.cross(
+        [*quietly, "-i", str(lab.wav), "-f", "alsa", "play"],
+        [*quietly, "-f", "alsa", "-channels", "2", "-sample_rate", "48000", "-i", "record", "-t", str(RECORD_S), str(lab.take)],
+        lab.take,
+    )
+
+
+def gstreamer(lab):
+    lab.programs("gst-launch-1.0", package="gstreamer1.0-tools")
+    for element, package in (("alsasink", "gstreamer1.0-alsa"), ("rawaudioparse", "gstreamer1.0-plugins-base")):
+        if subprocess.run(["gst-inspect-1.0", "--exists", element], capture_output=True).returncode != 0:
+            skip(f"GStreamer's {element} is not installed ({package})")
+    take = lab.folder / "take.raw"
+    shape = "use-sink-caps=false format=pcm pcm-format=s16le sample-rate=48000 num-channels=2"
+    buffers = RECORD_S * 100  # of 10 ms, which is what latency-time asks for
+    lab.cross(
+        f"gst-launch-1.0 -q filesrc location={lab.raw} ! rawaudioparse {shape} ! alsasink device=play".split(),
+        f"gst-launch-1.0 -q alsasrc device=record latency-time=10000 num-buffers={buffers} ! "
+        f"audio/x-raw,format=S16LE,rate=48000,channels=2 ! filesink location={take}".split(),
+        take,
+        GST_REGISTRY=str(lab.folder / "registry.bin"),
+    )
+
+
+def jack(lab):
+    """JACK takes floats, which cross unchanged: a client plays and records numbers."""
+    lab.programs("jackd", "jack_lsp", package="jackd2")
+    if not lab.jack_client:
+        skip("the JACK client was not built (libjack-jackd2-dev)")
+    environment = lab.environment(lab.text, JACK_NO_AUDIO_RESERVATION="1", JACK_DEFAULT_SERVER=f"tactus{lab.folder.name}")
+    server = lab.start("jackd -r -d alsa -P play -C record -r 48000 -p 1024 -n 4 -i 2 -o 2".split(), environment)
+    ports = ["jack_lsp", "system:playback_2"]
+    lab.wait_for("JACK", lambda: "playback" in lab.run(ports, environment)[1] or server.poll() is not None)
+    client = lab.start([lab.jack_client], environment)
+    output = lab.finish(client)
+    server.terminate()
+    lab.finish(server)
+    lab.nothing_said()
+    print(output, end="")
+    if client.returncode != 0:
+        return
+    heard = json.loads(output)
+    lab.check(heard["foreign"] == 0, f"samples that were never played: {heard}")
+    lab.check(heard["missing"] == 0 or lab.excused(), f"missing without a reason: {heard}")
+
+
+PIPEWIRE = """
+context.properties = { core.daemon = true core.name = tactus support.dbus = false default.clock.rate = 48000 }
+context.spa-libs = {
+    audio.convert.* = audioconvert/libspa-audioconvert
+    api.alsa.* = alsa/libspa-alsa
+    support.* = support/libspa-support
+}
+context.modules = [
+    { name = libpipewire-module-protocol-native }
+    { name = libpipewire-module-metadata }
+    { name = libpipewire-module-client-node }
+    { name = libpipewire-module-access }
+    { name = libpipewire-module-adapter }
+    { name = libpipewire-module-link-factory }
+]
+context.objects = [
+    { factory = adapter args = {
+        factory.name = api.alsa.pcm.sink node.name = stage_out media.class = Audio/Sink api.alsa.path = play
+        audio.channels = 2 audio.position = "FL,FR" adapter.auto-port-config = { mode = dsp position = preserve } } }
+    { factory = adapter args = {
+        factory.name = api.alsa.pcm.source node.name = stage_in media.class = Audio/Source api.alsa.path = record
+        audio.channels = 2 audio.position = "FL,FR" adapter.auto-port-config = { mode = dsp position = preserve } } }
+]
+"""
+
+
+def pipewire(lab):
+    """PipeWire with a session manager that only links: no message bus, no session."""
+    lab.programs("pipewire", "pw-cat", "pw-record", "pw-link", package="pipewire-bin")
+    lab.programs("wireplumber", package="wireplumber")
+    config = lab.folder / "pipewire.conf"
+    config.write_text(PIPEWIRE)
+    folder = str(lab.folder)
+    environment = lab.environment(
+        lab.text, PIPEWIRE_RUNTIME_DIR=folder, XDG_RUNTIME_DIR=folder, XDG_STATE_HOME=folder, PIPEWIRE_REMOTE="tactus")
+    servers = [lab.start(["pipewire", "-c", str(config)], environment)]
+    links = lambda: lab.run(["pw-link", "-iol"], environment)[1]
+    lab.wait_for("PipeWire", lambda: "stage_in:capture_FR" in links() and "stage_out:playback_FR" in links())
+    servers.append(lab.start(["wireplumber", "-c", "policy.conf"], environment))
+    recording = lab.start(
+        ["pw-record", "--target", "stage_in", "--rate", "48000", "--channels", "2", "--format", "s16", str(lab.take)], environment)
+    lab.wait_for("pw-record", lambda: "|-> pw-record:input_FR" in links() and lab.listening())
+    lab.finish(lab.start(["pw-cat", "-p", "--target", "stage_out", str(lab.wav)], environment))
+    played = lab.take.stat().st_size
+    lab.wait_for("the rest", lambda: lab.take.stat().st_size > played + 4 * RATE)
+    recording.send_signal(signal.SIGINT)
+    lab.finish(recording, code=(0, 1))  # 1: so it ends when it is interrupted
+    for server in reversed(servers):
+        server.terminate()
+        lab.finish(server)
+    lab.nothing_said()
+    lab.compare(lab.take)
+
+
+def alsaloop(lab):
+    """From a listener to a talker: aplay, alsaloop, arecord, three streams' ends of two streams."""
+    lab.programs("aplay", "arecord", "alsaloop", package="alsa-utils")
+    environment = lab.environment(lab.text + lab.pair("play2", "record2", 2))
+    shape = "-f S16_LE -r 48000 -c 2".split()
+    recording = lab.start(["arecord", "-q", "-D", "record2", *shape, "-d", str(RECORD_S), str(lab.take)], environment)
+    lab.wait_for("arecord", lab.listening)
+    loop = lab.start(["alsaloop", "-C", "record", "-P", "play2", *shape, "-t", "200000", "-S", "none"], environment)
+    lab.wait_for("alsaloop", lambda: pathlib.Path("/proc/net/packet").read_text().count("\n") >= 4)
+    lab.finish(lab.start(["aplay", "-q", "-D", "play", str(lab.wav)], environment))
+    lab.finish(recording)
+    loop.send_signal(signal.SIGINT)
+    lab.finish(loop, code=(0, 1, -signal.SIGINT))
+    lab.compare(lab.take)
+
+
+def speaker_test(lab):
+    """A sine of 1000 Hz arrives as one."""
+    lab.programs("speaker-test", "arecord", package="alsa-utils")
+    environment = lab.environment(lab.text)
+    shape = "-q -D record -f S16_LE -r 48000 -c 2 -d".split()
+    recording = lab.start(["arecord", *shape, str(RECORD_S), str(lab.take)], environment)
+    lab.wait_for("arecord", lab.listening)
+    command = "speaker-test -D play -c 2 -r 48000 -F S16_LE -t sine -f 1000 -s 1".split()
+    lab.finish(lab.start(command, environment))
+    lab.finish(recording)
+    lab.nothing_said()
+    data = lab.take.read_bytes()[44:]
+    left = struct.unpack(f"<{len(data) // 2}h", data)[::2]
+    begin = next((i for i, value in enumerate(left) if value), len(left))
+    window = left[begin + 4800:begin + 4800 + 24000]
+    energy = sum(value * value for value in window)
+    parts = [sum(value * part(2 * math.pi * i / 48) for i, value in enumerate(window)) for part in (math.sin, math.cos)]
+    share = (parts[0] ** 2 + parts[1] ** 2) / (energy * len(window) / 2) if energy else 0
+    print(f"{share:.4f} of the energy is at 1000 Hz")
+    lab.check(share > 0.99 or lab.excused(), f"only {share} of the energy is at 1000 Hz")
+    lab.check(max(window, default=0) > 8000, "it is hardly to be heard")
+
+
+CASES = dict(
+    alsa_utils=alsa_utils, sox=sox, ffmpeg=ffmpeg, gstreamer=gstreamer, jack=jack, pipewire=pipewire,
+    alsaloop=alsaloop, speaker_test=speaker_test,
+)
+case = side_by_side.named(CASES)
+if case is None:
+    side_by_side.run(list(CASES), together=len(CASES))
+lab = Programs()
+CASES[case](lab)
+lab.end()
