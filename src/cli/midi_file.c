@@ -25,7 +25,7 @@ static int map(const char *path, struct tt_midi_file *file)
     } else if (!S_ISREG(status.st_mode)) {
         error = S_ISDIR(status.st_mode) ? -EISDIR : -ESPIPE;
     } else if (status.st_size > 0) {
-        data = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+        data = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
         if (data == MAP_FAILED) {
             error = -errno;
         } else {

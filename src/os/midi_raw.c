@@ -350,8 +350,14 @@ static int raw_read(struct tt_midi_port *port, struct tt_midi_chunk *chunks, int
         most = framed ? most : raw->promised;
     }
     got = read(port->fd, frames, most);
+    if (got < 0 && errno == EAGAIN) {
+        if (raw->lost > 0) {
+            tell_loss(raw, ret_loss);
+        }
+        return 0;
+    }
     if (got <= 0) {
-        return got == 0 ? -ENODEV : errno == EAGAIN || errno == EINTR ? 0 : gone(errno);
+        return got == 0 ? -ENODEV : errno == EINTR ? 0 : gone(errno);
     }
     if (raw->lost > 0) {
         raw->promised -= (size_t)got;
@@ -427,6 +433,19 @@ int tt_midi_raw_open(const struct tt_midi_port_setup *setup, struct tt_midi_port
     return 0;
 }
 
+/* False where the kernel says no; a device that somebody else has is taken to be as others are. */
+static bool may_have_frames(int card, int device)
+{
+    struct address address = {.card = card, .device = device, .subdevice = -1};
+    int fd = open_device(&address, false);
+    bool frames = fd < 0 || has_frames(fd);
+
+    if (fd >= 0) {
+        close(fd);
+    }
+    return frames;
+}
+
 static void list_device(int control, int card, int device,
                         void (*take)(void *context, const struct tt_midi_port_entry *entry),
                         void *context)
@@ -441,6 +460,9 @@ static void list_device(int control, int card, int device,
         if (ioctl(control, SNDRV_CTL_IOCTL_RAWMIDI_INFO, &info) != 0) {
             return;
         }
+    }
+    if (entry.input && !may_have_frames(card, device)) {
+        entry.stamp = TT_MIDI_PORT_STAMP_READ;
     }
     entry.output = (info.flags & SNDRV_RAWMIDI_INFO_OUTPUT) != 0;
     snprintf(entry.name, sizeof(entry.name), "hw:%d,%d", card, device);

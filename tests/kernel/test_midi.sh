@@ -61,6 +61,7 @@ check "and it is said why" grep -q "weaker stamps than asked for" /tmp/said
 
 # ticks WHAT FROM LOAD [PORT]: arecordmidi, at RR 15, beside 12 notes, sent at priority 80 every 100 ms.
 ticks() {
+    figure "$(cut -d" " -f1 /proc/uptime) s of virtual time"
     sender 12 100000 "${4:-}"
     chrt -f -p 80 $sending >/dev/null
     chrt -r 15 arecordmidi -p "$2" -t 10000 /tmp/ticks.mid &
