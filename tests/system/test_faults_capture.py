@@ -25,7 +25,8 @@ BEGIN = 1000  # where faults begin, in PDUs
 class Scenario:
     """`rules` for the rig; `counts(stream)` the counters that must come out; `missing(stream)` the source's frames that
     must be silence; `jumps` how many frames later (or earlier) the stream goes on, in order; `ends` which PDU must
-    stand where its presentation time says (none: nothing is heard); `more(stream)` yields what else is wrong. The rest goes to Stream.run."""
+    stand where its presentation time says (none: nothing is heard); `more(stream)` yields what else is wrong. The rest
+    goes to Stream.run."""
 
     def __init__(self, rules="", pdus=(3000,), frames_per_pdu=PDU, talker=None, listener=None, shim_tai_s=None,
                  counts=None, missing=Stream.swallowed, jumps=(), ends=("first", "last"), more=None,
@@ -216,7 +217,7 @@ SCENARIOS = {
     "stamp-off-1ms": stamps_off("-1ms", True),
     "stamp-wrap": Scenario("", pdus=(9200,), more=crossed_the_wrap, counts=lambda stream: {
         "frames_lost": 0, "stamps_off": 0, "resyncs": 0}),
-    "tu-set": Scenario("pdu 500-999 set tu 1", counts=lambda stream: {
+    "tu-set": Scenario("pdu 500-999 set tu 1", talker={"tu": "never"}, counts=lambda stream: {
         "pdus_uncertain": stream.applied(1), "resyncs": 0}),
     "mr-set": Scenario(f"pdu {BEGIN}- set mr +1", counts=lambda stream: {"restarts": 1, "resyncs": 1}),
     "second-stream": Scenario("duplicate\ncopy set stream 02:00:00:00:00:01:0002\ncopy set payload 77",
