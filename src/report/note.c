@@ -83,3 +83,14 @@ const char *tt_note_next(unsigned *notes)
     }
     return NULL;
 }
+
+unsigned tt_note_causes(unsigned notes)
+{
+    if (notes & (TT_NOTE_LAUNCH_PERMISSION | TT_NOTE_ETF_DELTA)) {
+        notes &= ~(unsigned)TT_NOTE_SOFTWARE_PACE;
+    }
+    if (notes & TT_NOTE_LAUNCH_REFUSED) {
+        notes &= ~(unsigned)TT_NOTE_LAUNCH_LOST;
+    }
+    return notes;
+}

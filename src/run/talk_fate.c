@@ -155,6 +155,7 @@ void tt_talk_book(const struct tt_talk_batch *batch, int i, int64_t done_tai_ns)
         tt_flight_add(&talk->flight, pdu->launch_tai_ns, pdu->frame, batch->frames[i]);
     }
     tt_hist_record(&talk->lateness, departure_ns - pdu->due_tai_ns);
+    counters->lateness_max_ns = talk->lateness.max;
     if (departure_ns - pdu->due_tai_ns > talk->talker.interval_ns) {
         counters->pdus_late++;
     }
