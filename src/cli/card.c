@@ -4,16 +4,29 @@
 #include "cli/card.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/attr.h"
+#include "base/min_max.h"
 #include "base/ns.h"
 #include "cli/say.h"
+#include "cli/stream.h"
+#include "os/clock.h"
 
-#define BLOCK_FRAMES 1024
+#define PERIOD_NS (5 * TT_NS_PER_MS)
+#define BUFFER_NS (100 * TT_NS_PER_MS) /* room; what is in it is the level */
 
-/* First what carries the wire's bit for bit, then the widest. */
+bool tt_cli_card_is(const char *name)
+{
+    return strncmp(name, "alsa:", 5) == 0;
+}
+
+static const char *device_of(const struct tt_stream *stream)
+{
+    return stream->job->end + 5;
+}
+
+/* First what is as wide as the wire's, then the widest. */
 static size_t order_formats(enum tt_aaf_format wire, enum tt_pcm_format *ret_formats)
 {
     static const enum tt_pcm_format widest[] = {
@@ -31,101 +44,146 @@ static size_t order_formats(enum tt_aaf_format wire, enum tt_pcm_format *ret_for
     return n;
 }
 
-static int explain(const struct tt_cli_card_setup *setup, int error, struct tt_message *message)
+static int explain(const struct tt_stream *stream, const struct tt_card_request *request,
+                   const struct tt_card_found *found, int error, struct tt_message *message)
 {
-    if (error == -EINVAL) {
+    const char *name = stream->job->end;
+    const char *device = device_of(stream);
+
+    switch (found->step) {
+    case TT_CARD_STEP_OPEN:
+        return tt_say(error, message, "%s cannot be opened: %s; %s", name, strerror(-error),
+                      error == -EBUSY    ? "another program has it: end that first"
+                      : request->capture ? "`arecord -L` lists the devices there are"
+                                         : "`aplay -L` lists the devices there are");
+    case TT_CARD_STEP_RATE:
+        return tt_say(
+            error, message,
+            "%s has neither %u Hz nor what is nearest to it (its rates are from %u to %u); "
+            "give the stream one that it has",
+            name, (unsigned)request->rate_hz, found->least, found->most);
+    case TT_CARD_STEP_CHANNELS:
         return tt_say(error, message,
-                      "%s does not have %u Hz with %u channels; alsa:plug:%s converts", setup->name,
-                      (unsigned)setup->rate_hz, setup->channels, setup->name + 5);
+                      "%s does not have %u channels (it has %u to %u); give the stream so many, or "
+                      "alsa:plug:%s, which leaves out and adds",
+                      name, request->channels, found->least, found->most, device);
+    case TT_CARD_STEP_FORMAT:
+        return tt_say(error, message,
+                      "%s has no sample format of 16, 24 or 32 bits; alsa:plug:%s converts", name,
+                      device);
+    default:
+        return tt_say(error, message, "%s cannot be set up: %s", name, strerror(-error));
     }
-    return tt_say(error, message, "%s cannot be opened: %s; `%s -L` lists the devices there are",
-                  setup->name, strerror(-error), setup->playback ? "aplay" : "arecord");
 }
 
-/* A capture starts at once, a playback when its buffer is half full. */
-static int begin(struct tt_cli_card *card)
+static void set_rate(struct tt_card_request *request, uint32_t rate_hz, int64_t level_ns)
 {
-    int error = card->card->ops->prepare(card->card);
-
-    card->waiting_frames = card->card->buffer_frames / 2;
-    return error < 0 || !card->card->capture ? error : card->card->ops->start(card->card);
+    request->rate_hz = rate_hz;
+    request->period_frames = tt_ns_to_frames(PERIOD_NS, rate_hz);
+    request->buffer_frames = tt_ns_to_frames(tt_max64(BUFFER_NS, 2 * level_ns), rate_hz);
 }
 
-int tt_cli_card_open(const struct tt_cli_card_setup *setup, struct tt_cli_card *ret_card,
-                     struct tt_message *ret_message)
+/* At the stream's rate, or else at the nearest: it is resampled anyway. 0 or -errno. */
+static int open_near(struct tt_card_request *request, int64_t level_ns,
+                     struct tt_card_found *ret_found, struct tt_card **ret_card)
 {
+    uint32_t rate_hz = request->rate_hz;
+    int error = tt_card_alsa_open(request, ret_found, ret_card);
+
+    if (error < 0 && ret_found->step == TT_CARD_STEP_RATE) {
+        set_rate(request, rate_hz < ret_found->least ? ret_found->least : ret_found->most,
+                 level_ns);
+        error = tt_card_alsa_open(request, ret_found, ret_card);
+    }
+    return error;
+}
+
+int tt_cli_card_open(struct tt_stream *stream, struct tt_message *ret_message)
+{
+    struct tt_stream_config *config = &stream->config;
     enum tt_pcm_format formats[TT_PCM_FORMATS];
     const char *names[TT_PCM_FORMATS];
-    int64_t buffer_frames = tt_ns_to_frames(setup->buffer_ns, setup->rate_hz);
     struct tt_card_request request = {
-        .device = setup->name + 5,
-        .capture = !setup->playback,
-        .rate_hz = setup->rate_hz,
-        .channels = setup->channels,
+        .device = device_of(stream),
+        .capture = stream->role == TT_ROLE_TALKER,
+        .channels = config->channels ? config->channels : 2,
         .formats = names,
-        .format_count = order_formats(setup->format, formats),
-        .period_frames = buffer_frames / 4,
-        .buffer_frames = buffer_frames,
+        .format_count = order_formats(config->format ? config->format : TT_AAF_INT32, formats),
     };
-    struct tt_cli_card card = {.block_frames = BLOCK_FRAMES};
-    size_t format;
+    struct tt_card_found found;
     int error;
 
+    set_rate(&request, config->rate_hz ? config->rate_hz : 48000, stream->job->level_ns);
     for (size_t i = 0; i < request.format_count; i++) {
         names[i] = tt_pcm_format_name(formats[i]);
     }
-    error = tt_card_alsa_open(&request, &format, &card.card);
+    error = open_near(&request, stream->job->level_ns, &found, &stream->card);
     if (error < 0) {
-        return explain(setup, error, ret_message);
+        return explain(stream, &request, &found, error, ret_message);
     }
-    card.format = formats[format];
-    card.frame_bytes = card.card->frame_bytes;
-    card.samples = calloc(BLOCK_FRAMES, card.frame_bytes);
-    error = !card.samples ? -ENOMEM : begin(&card);
-    if (error < 0) {
-        tt_cli_card_close(&card);
-        return tt_say(error, ret_message, "%s cannot be started: %s", setup->name,
-                      strerror(-error));
-    }
-    *ret_card = card;
+    stream->card_format = formats[found.format];
+    config->rate_hz = config->rate_hz ? config->rate_hz : request.rate_hz;
+    config->channels = request.channels;
+    config->format = config->format ? config->format : tt_pcm_wire_format(stream->card_format);
     return 0;
 }
 
-/* 0: there is nothing now, and it goes on; -errno otherwise. */
-static int64_t recover(struct tt_cli_card *card, int error)
+int tt_cli_card_join(struct tt_stream *stream, struct tt_message *ret_message)
 {
-    if (error != -EPIPE) {
-        return error;
+    struct tt_bridge_setup setup = {
+        .config = &stream->config,
+        .card = stream->card,
+        .card_format = stream->card_format,
+        .listen = stream->engine.listen,
+        .talk = stream->engine.talk,
+        .stream_buffer_frames = stream->buffer_frames,
+        .clock = tt_clock_system(),
+        .quality = stream->job->quality,
+        .level_ns = stream->job->level_ns,
+    };
+    bool captures = stream->role == TT_ROLE_TALKER;
+    int64_t room_ns = captures
+                          ? tt_frames_to_ns(stream->buffer_frames, stream->config.rate_hz)
+                          : tt_frames_to_ns(stream->card->buffer_frames, stream->card->rate_hz);
+    int error = tt_bridge_new(&setup, &stream->bridge);
+
+    if (error == -EINVAL) {
+        return tt_say(error, ret_message, "%s: the level does not fit into %s of %.1f ms; give %s",
+                      stream->job->end, captures ? "the buffer" : "the card's buffer",
+                      (double)room_ns / 1e6,
+                      captures ? "a smaller level, or a larger buffer" : "a smaller level");
     }
-    card->xruns++;
-    return begin(card);
+    return error < 0 ? tt_say(error, ret_message, "out of memory") : 0;
 }
 
-int64_t tt_cli_card_read(struct tt_cli_card *card, int64_t frames)
+int tt_cli_card_start(struct tt_stream *stream)
 {
-    int n = card->card->ops->read(card->card, card->samples, (int)frames);
-
-    return n < 0 ? recover(card, n) : n;
+    return tt_bridge_start(stream->bridge, true);
 }
 
-int64_t tt_cli_card_write(struct tt_cli_card *card, int64_t frames)
+void tt_cli_card_stop(struct tt_stream *stream)
 {
-    int n = card->card->ops->write(card->card, card->samples, (int)frames);
-
-    if (n < 0) {
-        return recover(card, n);
+    if (stream->bridge) {
+        tt_bridge_stop(stream->bridge);
     }
-    card->waiting_frames -= n;
-    if (card->waiting_frames <= 0 && card->waiting_frames + n > 0) {
-        int error = card->card->ops->start(card->card);
-
-        return error < 0 ? recover(card, error) : n;
-    }
-    return n;
 }
 
-void tt_cli_card_close(struct tt_cli_card *card)
+int tt_cli_card_look(struct tt_stream *stream)
 {
-    tt_card_close(card->card);
-    free(card->samples);
+    struct tt_bridge_counters *counters = &stream->live.card;
+
+    tt_bridge_counters(stream->bridge, counters);
+    tt_bridge_peaks(stream->bridge, stream->live.peaks);
+    stream->live.frames =
+        (int64_t)(stream->card->capture ? counters->frames_out : counters->frames_in);
+    stream->live.clipped = counters->samples_clipped;
+    return counters->error;
+}
+
+void tt_cli_card_close(struct tt_stream *stream)
+{
+    tt_bridge_free(stream->bridge);
+    tt_card_close(stream->card);
+    stream->bridge = NULL;
+    stream->card = NULL;
 }

@@ -23,11 +23,6 @@ struct file_sink {
 
 #define BLOCK_FRAMES 4096
 
-static bool is_card(const char *name)
-{
-    return strncmp(name, "alsa:", 5) == 0;
-}
-
 static bool ends_in(const char *name, const char *ending)
 {
     size_t n = strlen(name);
@@ -49,7 +44,7 @@ static int check_folder(const char *name, struct tt_message *message)
 
 int tt_sink_check(const char *name, bool is_raw, struct tt_message *ret_message)
 {
-    if (is_card(name) || strcmp(name, "-") == 0) {
+    if (strcmp(name, "-") == 0) {
         return 0;
     }
     if (!is_raw && !ends_in(name, ".wav") && !ends_in(name, ".flac") && !ends_in(name, ".rf64")) {
@@ -70,9 +65,6 @@ int tt_sink_check(const char *name, bool is_raw, struct tt_message *ret_message)
 int tt_sink_open(const struct tt_sink_setup *setup, struct tt_sink **ret_sink,
                  struct tt_message *ret_message)
 {
-    if (is_card(setup->name)) {
-        return tt_sink_card_open(setup, ret_sink, ret_message);
-    }
     if (strcmp(setup->name, "-") == 0) {
         return tt_sink_stdout_open(setup, ret_sink, ret_message);
     }

@@ -1,5 +1,6 @@
 /*
- * Where a listener's audio goes: a sound file, bare samples on standard output, a sound card.
+ * Where a listener's audio goes: a sound file, bare samples on standard output. (A sound card has a
+ * clock of its own: cli/card.)
  *
  * A sink takes patterns (audio/pattern) of its own kind and is written by one thread that is not
  * real-time. Only a file may block.
@@ -15,10 +16,9 @@
 #include "cli/raw.h"
 
 struct tt_sink_setup {
-    const char *name;                      /* a path, "-", "alsa:hw:0" */
+    const char *name;                      /* a path, "-" */
     const struct tt_sound_raw *raw;        /* bare samples of this format; NULL: not asked for */
     const struct tt_stream_config *config; /* complete */
-    int64_t buffer_ns;                     /* of a card */
 };
 
 struct tt_sink;
@@ -34,7 +34,6 @@ struct tt_sink {
     const struct tt_sink_ops *ops;
     struct tt_pattern pattern; /* what it takes */
     bool is_live;              /* runs by a clock of its own: what comes too late is no use to it */
-    uint64_t (*xruns)(const struct tt_sink *sink); /* of a card; NULL: it has none */
 };
 
 /* Whether that can be a sink, before a stream is there. 0; -EINVAL; -errno. With *ret_message. */
@@ -50,7 +49,5 @@ int tt_sink_file_open(const struct tt_sink_setup *setup, struct tt_sink **ret_si
                       struct tt_message *ret_message);
 int tt_sink_stdout_open(const struct tt_sink_setup *setup, struct tt_sink **ret_sink,
                         struct tt_message *ret_message);
-int tt_sink_card_open(const struct tt_sink_setup *setup, struct tt_sink **ret_sink,
-                      struct tt_message *ret_message);
 
 #endif

@@ -24,9 +24,6 @@ int tt_source_open(const struct tt_source_setup *setup, struct tt_source **ret_s
     if (strncmp(setup->name, "tone:", 5) == 0) {
         return tt_source_tone_open(setup, ret_source, ret_message);
     }
-    if (strncmp(setup->name, "alsa:", 5) == 0) {
-        return tt_source_card_open(setup, ret_source, ret_message);
-    }
     if (strcmp(setup->name, "-") == 0) {
         return tt_source_stdin_open(setup, ret_source, ret_message);
     }

@@ -1,6 +1,6 @@
 /*
- * Where a talker's audio comes from: a sound file, bare samples on standard input, a tone, a sound
- * card.
+ * Where a talker's audio comes from: a sound file, bare samples on standard input, a tone. (A
+ * sound card has a clock of its own: cli/card.)
  *
  * A source gives patterns (audio/pattern) and is read by one thread that is not real-time. Only a
  * file may block.
@@ -18,11 +18,10 @@
 #define TT_SOURCE_END (-ENODATA)
 
 struct tt_source_setup {
-    const char *name; /* a path, "-", "tone:440", "alsa:hw:0" */
+    const char *name; /* a path, "-", "tone:440" */
     bool loop;
     const struct tt_sound_raw *raw;        /* NULL: the file says what it is */
     const struct tt_stream_config *config; /* what is fixed of the stream's shape */
-    int64_t buffer_ns;                     /* of a card */
 };
 
 struct tt_source;
@@ -38,9 +37,7 @@ struct tt_source {
     struct tt_pattern pattern;
     uint32_t rate_hz;
     unsigned channels;
-    bool is_live;   /* runs by a clock of its own: what is not taken in time is lost there */
     int64_t frames; /* in all; -1: not known */
-    uint64_t (*xruns)(const struct tt_source *source); /* of a card; NULL: it has none */
 };
 
 /* 0; -EINVAL: that cannot be a source; another -errno: the system refused. With *ret_message. Close
@@ -55,8 +52,6 @@ int tt_source_file_open(const struct tt_source_setup *setup, struct tt_source **
 int tt_source_stdin_open(const struct tt_source_setup *setup, struct tt_source **ret_source,
                          struct tt_message *ret_message);
 int tt_source_tone_open(const struct tt_source_setup *setup, struct tt_source **ret_source,
-                        struct tt_message *ret_message);
-int tt_source_card_open(const struct tt_source_setup *setup, struct tt_source **ret_source,
                         struct tt_message *ret_message);
 
 #endif

@@ -26,6 +26,7 @@ int tt_stream_open(struct tt_stream *stream, struct tt_message *ret_message)
 
 void tt_stream_close(struct tt_stream *stream)
 {
+    tt_cli_card_close(stream);
     tt_stream_engine_done(&stream->engine);
     tt_source_close(stream->source);
     tt_sink_close(stream->sink);
@@ -84,6 +85,10 @@ void tt_stream_conversion(const struct tt_stream *stream, struct tt_message *ret
     struct tt_pattern to = stream->sink ? stream->sink->pattern : wire;
 
     ret_message->text[0] = 0;
+    if (stream->card && stream->card->rate_hz != stream->config.rate_hz) {
+        tt_say(0, ret_message, "%s runs at %u Hz: resampled", stream->job->end,
+               (unsigned)stream->card->rate_hz);
+    }
     if (!tt_pattern_is_exact(from, to)) {
         tt_say(0, ret_message, "%s: %s become %s: rounded, and clipped beyond full scale",
                stream->job->end, kind_text(from), kind_text(to));
@@ -101,6 +106,13 @@ void tt_stream_step(struct tt_stream *stream)
 
 void tt_stream_started(struct tt_stream *stream)
 {
+    int error = stream->bridge ? tt_cli_card_start(stream) : 0;
+
+    if (error < 0) {
+        tt_stream_fail(stream, error, "%s cannot be started: %s", stream->job->end,
+                       strerror(-error));
+        return;
+    }
     if (stream->duration_ns < INT64_MAX) {
         stream->frames_left =
             tt_ns_to_frames(stream->duration_ns, stream->config.rate_hz) - stream->live.frames;
@@ -116,6 +128,7 @@ void tt_stream_not_started(struct tt_stream *stream, int error)
 
 void tt_stream_finish(struct tt_stream *stream)
 {
+    tt_cli_card_stop(stream);
     if (stream->has_own) {
         tt_stream_group_stop(&stream->own);
     } else {
@@ -160,11 +173,6 @@ void tt_stream_publish(struct tt_stream *stream)
     }
     if (stream->engine.device) {
         live->engine_frame = atomic_load(&stream->engine.device->engine_frame);
-    }
-    if (stream->source && stream->source->xruns) {
-        live->card_xruns = stream->source->xruns(stream->source);
-    } else if (stream->sink && stream->sink->xruns) {
-        live->card_xruns = stream->sink->xruns(stream->sink);
     }
     pthread_mutex_lock(&stream->mutex);
     raise_peaks(live->peaks, live->peaks_ever, stream->config.channels);

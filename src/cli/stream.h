@@ -1,5 +1,6 @@
 /*
- * One stream at work: its engine's buffer is kept full from the source, or emptied into the sink.
+ * One stream at work: its engine's buffer is kept full from the source, or emptied into the sink;
+ * or a bridge does that, where the source or sink is a sound card.
  *
  * Threads: _open and _close belong to the command, _step and _finish to the feeder, and
  * _status_read to whoever shows it. Nothing here is touched by the real-time thread but the buffer
@@ -16,10 +17,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cli/card.h"
 #include "cli/sink.h"
 #include "cli/source.h"
 #include "cli/stream_engine.h"
 #include "cli/stream_job.h"
+#include "os/card.h"
+#include "run/bridge.h"
 
 enum tt_stream_state {
     TT_STREAM_WAITING, /* a listener that has yet to see what the stream is */
@@ -31,20 +35,20 @@ enum tt_stream_state {
 
 struct tt_stream_status {
     enum tt_stream_state state;
-    struct tt_stream_config config; /* complete once it runs */
-    int64_t engine_frame;           /* where the engine is */
-    int64_t frames;                 /* taken from the source, or handed to the sink */
-    uint64_t xruns;                 /* times that the source or sink was too slow */
-    int64_t frames_skipped;         /* a listener's: lost or silent because of that */
-    uint64_t clipped;               /* samples, in the conversion */
-    uint64_t card_xruns;
+    struct tt_stream_config config;   /* complete once it runs */
+    int64_t engine_frame;             /* where the engine is */
+    int64_t frames;                   /* taken from the source, or handed to the sink */
+    uint64_t xruns;                   /* times that the source or sink was too slow */
+    int64_t frames_skipped;           /* a listener's: lost or silent because of that */
+    uint64_t clipped;                 /* samples, in the conversion */
     bool starved;                     /* now */
     float peaks[TT_AAF_CHANNELS_MAX]; /* since the last _status_read anew; full scale is 1 */
     float peaks_ever[TT_AAF_CHANNELS_MAX];
     struct tt_talk_counters talk;
     struct tt_listen_counters listen;
-    unsigned notes; /* enum tt_note */
-    int error;      /* why it ended early; 0: it did not */
+    struct tt_bridge_counters card; /* where the stream's end is one */
+    unsigned notes;                 /* enum tt_note */
+    int error;                      /* why it ended early; 0: it did not */
     struct tt_message message;
 };
 
@@ -62,6 +66,9 @@ struct tt_stream {
     struct tt_attachment attachment;
     struct tt_source *source;
     struct tt_sink *sink;
+    struct tt_card *card; /* instead of those, with its bridge: */
+    struct tt_bridge *bridge;
+    enum tt_pcm_format card_format;
     struct tt_stream_engine engine;
     int64_t buffer_frames;
     int64_t frames_left; /* until duration_ns */
@@ -86,8 +93,8 @@ struct tt_stream {
 int tt_stream_open(struct tt_stream *stream, struct tt_message *ret_message);
 void tt_stream_close(struct tt_stream *stream);
 
-/* What is lost where source and wire do not have the same kind of samples, for a person; "" where
- * nothing is. */
+/* What is lost where source and wire do not have the same kind of samples or rate, for a person; ""
+ * where nothing is. */
 void tt_stream_conversion(const struct tt_stream *stream, struct tt_message *ret_message);
 
 /* Does what can be done now. */

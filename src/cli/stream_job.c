@@ -14,10 +14,11 @@
 #include "base/ns.h"
 #include "base/word.h"
 
-#define BUFFER_MIN_NS TT_NS_PER_MS
+#define TIME_MIN_NS   TT_NS_PER_MS
 #define BUFFER_MAX_NS (60 * TT_NS_PER_S)
+#define LEVEL_MAX_NS  TT_NS_PER_S
 
-enum kind { CLASS, END, REPORT, LOOP, RAW, BUFFER };
+enum kind { CLASS, END, REPORT, LOOP, RAW, BUFFER, LEVEL, QUALITY };
 
 struct key {
     const char *name;
@@ -35,6 +36,8 @@ static const struct key keys[] = {
     {"loop", LOOP, false, TT_ROLE_TALKER, "yes or no"},
     {"raw", RAW, false, -1, "a format, and for a source channels and rate, like S24_LE,8,48000"},
     {"buffer", BUFFER, false, -1, "a time from 1ms to 1min, like 500ms"},
+    {"level", LEVEL, false, -1, "a time from 1ms to 1s, like 20ms"},
+    {"quality", QUALITY, false, -1, "best or medium"},
 };
 
 static const struct key *find_key(const char *name)
@@ -112,7 +115,7 @@ bool tt_stream_job_is_single(const char *key)
            (found && found->single);
 }
 
-static const char *set_buffer(struct tt_stream_job *job, const char *value)
+static const char *set_time(const char *value, int64_t most_ns, int64_t *ret_ns)
 {
     int64_t ns;
     const char *why = tt_value_time(value, &ns);
@@ -120,10 +123,22 @@ static const char *set_buffer(struct tt_stream_job *job, const char *value)
     if (why) {
         return why;
     }
-    if (ns < BUFFER_MIN_NS || ns > BUFFER_MAX_NS) {
-        return ns < BUFFER_MIN_NS ? "is too small" : "is too large";
+    if (ns < TIME_MIN_NS || ns > most_ns) {
+        return ns < TIME_MIN_NS ? "is too small" : "is too large";
     }
-    job->buffer_ns = ns;
+    *ret_ns = ns;
+    return NULL;
+}
+
+static const char *set_quality(const char *value, enum tt_quality *ret_quality)
+{
+    if (tt_word_same(value, "best")) {
+        *ret_quality = TT_QUALITY_BEST;
+    } else if (tt_word_same(value, "medium")) {
+        *ret_quality = TT_QUALITY_MEDIUM;
+    } else {
+        return "is no quality of resampling";
+    }
     return NULL;
 }
 
@@ -146,7 +161,11 @@ static const char *set_value(struct tt_stream_job *job, enum kind kind, const ch
         job->is_raw = job->is_raw || !why;
         return why;
     case BUFFER:
-        return set_buffer(job, value);
+        return set_time(value, BUFFER_MAX_NS, &job->buffer_ns);
+    case LEVEL:
+        return set_time(value, LEVEL_MAX_NS, &job->level_ns);
+    case QUALITY:
+        return set_quality(value, &job->quality);
     }
     return why;
 }

@@ -11,6 +11,7 @@
 #include "audio/stream_class.h"
 #include "audio/stream_config.h"
 #include "cli/raw.h"
+#include "run/resampler.h"
 
 /* Owns its texts. */
 struct tt_stream_job {
@@ -23,6 +24,8 @@ struct tt_stream_job {
     bool is_raw;
     struct tt_sound_raw raw;
     int64_t buffer_ns; /* 0: not said */
+    int64_t level_ns;  /* of a sound card; 0: not said */
+    enum tt_quality quality;
 };
 
 void tt_stream_job_init(struct tt_stream_job *job);

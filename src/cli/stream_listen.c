@@ -14,8 +14,7 @@
 #include "cli/say.h"
 #include "cli/stream.h"
 
-#define CARD_BUFFER_NS (20 * TT_NS_PER_MS)
-#define PACKET_BYTES   16384 /* jumbo frames */
+#define PACKET_BYTES 16384 /* jumbo frames */
 /* A sink that runs by its own clock gets so long to take what is left at the end. */
 #define LEAVE_NS (1 * TT_NS_PER_S)
 #define NAP_NS   (5 * TT_NS_PER_MS)
@@ -32,9 +31,11 @@ static int open_sink(struct tt_stream *stream, struct tt_message *ret_message)
         .name = job->end,
         .raw = job->is_raw ? &job->raw : NULL,
         .config = &stream->config,
-        .buffer_ns = job->buffer_ns > 0 ? job->buffer_ns : CARD_BUFFER_NS,
     };
 
+    if (tt_cli_card_is(job->end)) {
+        return tt_cli_card_open(stream, ret_message);
+    }
     return tt_sink_open(&setup, &stream->sink, ret_message);
 }
 
@@ -46,13 +47,18 @@ static int begin(struct tt_stream *stream, struct tt_message *ret_message)
     if (error == 0) {
         error = tt_stream_engine_open(stream, ret_message);
     }
+    if (error == 0 && stream->card) {
+        error = tt_cli_card_join(stream, ret_message);
+    }
     stream->live.state = TT_STREAM_FILLING;
     return error;
 }
 
 int tt_stream_listen_open(struct tt_stream *stream, struct tt_message *ret_message)
 {
-    int error = tt_sink_check(stream->job->end, stream->job->is_raw, ret_message);
+    int error = tt_cli_card_is(stream->job->end)
+                    ? 0
+                    : tt_sink_check(stream->job->end, stream->job->is_raw, ret_message);
     bool complete = is_complete(&stream->config);
 
     stream->live.state = TT_STREAM_WAITING;
@@ -273,8 +279,26 @@ static bool is_through(struct tt_stream *stream)
     return true;
 }
 
+/* The bridge empties. */
+static void look_at_card(struct tt_stream *stream)
+{
+    int error = tt_cli_card_look(stream);
+
+    if (error < 0) {
+        tt_stream_fail(stream, error, "%s cannot be written any further: %s", stream->job->end,
+                       strerror(-error));
+    } else if (stream->live.frames >= stream->frames_left ||
+               atomic_load(&stream->engine.device->state) != TT_DEVICE_RUNNING) {
+        tt_stream_finish(stream);
+    }
+}
+
 static void run(struct tt_stream *stream)
 {
+    if (stream->bridge) {
+        look_at_card(stream);
+        return;
+    }
     while (empty_once(stream)) {
     }
     if (stream->live.error < 0) {

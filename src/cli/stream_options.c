@@ -26,6 +26,8 @@ static const struct argp_option common[] = {
     {"channels", TT_OPTION_KEY + 4, "N", 0, "Channels of the stream", 1},
     {"timescale", TT_OPTION_KEY + 5, "tai|utc", 0, "Scale of the presentation times", 1},
     {"buffer", TT_OPTION_KEY + 6, "TIME", 0, "Between file and network, such as 500ms", 1},
+    {"level", TT_OPTION_KEY + 8, "TIME", 0, "Held between a sound card and the network", 1},
+    {"quality", TT_OPTION_KEY + 9, "best|medium", 0, "Of resampling to or from a sound card", 1},
     {"cpu", OPTION_CPU, "N", 0, "The processor for the real-time work", 1},
     {"duration", OPTION_DURATION, "TIME", 0, "End after TIME, such as 10s or 2min", 1},
     {"for", OPTION_DURATION, NULL, OPTION_ALIAS, NULL, 1},

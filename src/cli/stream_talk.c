@@ -8,7 +8,23 @@
 #include "cli/say.h"
 #include "cli/stream.h"
 
-#define CARD_BUFFER_NS (20 * TT_NS_PER_MS)
+static int check_shape(const struct tt_stream *stream, struct tt_message *ret_message)
+{
+    const struct tt_stream_config *config = &stream->config;
+    const char *name = stream->job->end;
+
+    if (tt_aaf_nsr(config->rate_hz) == 0) {
+        return tt_say(-EINVAL, ret_message,
+                      "%s has %u Hz, which AAF does not carry; convert the audio first (sox IN -r "
+                      "48000 OUT)",
+                      name, (unsigned)config->rate_hz);
+    }
+    if (config->channels > TT_AAF_CHANNELS_MAX) {
+        return tt_say(-EINVAL, ret_message, "%s has %u channels, and AAF carries at most %d", name,
+                      config->channels, TT_AAF_CHANNELS_MAX);
+    }
+    return 0;
+}
 
 /* What the job leaves open is the source's; what it fixes the source must have. */
 static int agree(struct tt_stream *stream, struct tt_message *ret_message)
@@ -27,27 +43,16 @@ static int agree(struct tt_stream *stream, struct tt_message *ret_message)
                       name, (unsigned)source->rate_hz, (unsigned)config->rate_hz,
                       (unsigned)config->rate_hz);
     }
-    if (tt_aaf_nsr(config->rate_hz) == 0) {
-        return tt_say(-EINVAL, ret_message,
-                      "%s has %u Hz, which AAF does not carry; convert the audio first (sox IN -r "
-                      "48000 OUT)",
-                      name, (unsigned)config->rate_hz);
-    }
     if (config->channels != source->channels && source->channels != 1) {
         return tt_say(-EINVAL, ret_message,
                       "%s has %u channels, and the stream %u; leave channels out, or choose some "
                       "first (sox IN OUT remix ...)",
                       name, source->channels, config->channels);
     }
-    if (config->channels > TT_AAF_CHANNELS_MAX) {
-        return tt_say(-EINVAL, ret_message, "%s has %u channels, and AAF carries at most %d", name,
-                      config->channels, TT_AAF_CHANNELS_MAX);
-    }
-    tt_stream_class_apply(stream->job->class, stream->job->by_hand, config);
     return 0;
 }
 
-int tt_stream_talk_open(struct tt_stream *stream, struct tt_message *ret_message)
+static int open_source(struct tt_stream *stream, struct tt_message *ret_message)
 {
     const struct tt_stream_job *job = stream->job;
     struct tt_source_setup setup = {
@@ -55,14 +60,24 @@ int tt_stream_talk_open(struct tt_stream *stream, struct tt_message *ret_message
         .loop = job->loop,
         .raw = job->is_raw ? &job->raw : NULL,
         .config = &stream->config,
-        .buffer_ns = job->buffer_ns > 0 ? job->buffer_ns : CARD_BUFFER_NS,
     };
-    int error = tt_source_open(&setup, &stream->source, ret_message);
+    int error;
 
-    if (error == 0) {
-        error = agree(stream, ret_message);
+    if (tt_cli_card_is(job->end)) {
+        return tt_cli_card_open(stream, ret_message);
     }
+    error = tt_source_open(&setup, &stream->source, ret_message);
+    return error < 0 ? error : agree(stream, ret_message);
+}
+
+int tt_stream_talk_open(struct tt_stream *stream, struct tt_message *ret_message)
+{
+    const struct tt_stream_job *job = stream->job;
+    int error = open_source(stream, ret_message);
+
+    error = error < 0 ? error : check_shape(stream, ret_message);
     if (error == 0) {
+        tt_stream_class_apply(job->class, job->by_hand, &stream->config);
         error = tt_stream_group_attach(stream->group, &stream->config, TT_ROLE_TALKER,
                                        &stream->attachment, ret_message);
     }
@@ -73,6 +88,9 @@ int tt_stream_talk_open(struct tt_stream *stream, struct tt_message *ret_message
     }
     if (error == 0) {
         error = tt_stream_engine_open(stream, ret_message);
+    }
+    if (error == 0 && stream->card) {
+        error = tt_cli_card_join(stream, ret_message);
     }
     if (error == 0 && stream->duration_ns < INT64_MAX) {
         stream->frames_left = tt_ns_to_frames(stream->duration_ns, stream->config.rate_hz);
@@ -197,10 +215,30 @@ static void fill(struct tt_stream *stream)
     }
 }
 
+/* The bridge fills. */
+static void look_at_card(struct tt_stream *stream)
+{
+    int error = tt_cli_card_look(stream);
+
+    stream->source_ended = error < 0 || stream->live.frames >= stream->frames_left;
+    if (error < 0) {
+        stream->live.error = error;
+        tt_say(error, &stream->live.message, "%s cannot be read any further: %s", stream->job->end,
+               strerror(-error));
+    }
+    if (stream->source_ended) {
+        tt_cli_card_stop(stream);
+    }
+}
+
 static void run(struct tt_stream *stream)
 {
-    look_for_starving(stream);
-    fill(stream);
+    if (stream->bridge) {
+        look_at_card(stream);
+    } else {
+        look_for_starving(stream);
+        fill(stream);
+    }
     if (stream->source_ended) {
         tt_talk_drain(stream->engine.talk);
         stream->live.state = TT_STREAM_DRAINING;
@@ -211,8 +249,11 @@ void tt_stream_talk_step(struct tt_stream *stream)
 {
     switch (stream->live.state) {
     case TT_STREAM_FILLING:
-        fill(stream);
-        stream->is_ready = stream->source_ended || filled(stream) >= stream->buffer_frames / 2;
+        if (!stream->card) {
+            fill(stream);
+        }
+        stream->is_ready =
+            stream->card || stream->source_ended || filled(stream) >= stream->buffer_frames / 2;
         break;
     case TT_STREAM_RUNNING:
         run(stream);

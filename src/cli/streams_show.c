@@ -10,6 +10,7 @@
 
 #include "audio/eth.h"
 #include "base/ns.h"
+#include "cli/card_show.h"
 #include "report/json.h"
 #include "report/loss_line.h"
 #include "report/note.h"
@@ -70,6 +71,12 @@ static uint64_t lost(const struct tt_stream *stream, const struct tt_stream_stat
                : status->listen.stream.frames_lost + status->listen.stream.frames_late;
 }
 
+/* Of the source or sink, whether that is a card or not. */
+static uint64_t xruns_of(const struct tt_stream_status *status)
+{
+    return status->xruns + status->card.xruns;
+}
+
 static const char *state_text(const struct tt_stream *stream, const struct tt_stream_status *status)
 {
     switch (status->state) {
@@ -105,10 +112,13 @@ static void print_line(const struct tt_stream *stream, const struct tt_stream_st
     if (status->state != TT_STREAM_WAITING) {
         fprintf(out, ", peak%s dBFS, lost %" PRIu64 " %s, xruns %" PRIu64,
                 levels_text(status->peaks, status->config.channels, levels), lost(stream, status),
-                is_talker(stream) ? "PDUs" : "frames", status->xruns + status->card_xruns);
+                is_talker(stream) ? "PDUs" : "frames", xruns_of(status));
     }
     if (margin > INT64_MIN) {
         fprintf(out, ", margin %.3f ms", (double)margin / 1e6);
+    }
+    if (stream->bridge) {
+        tt_card_print_line(&status->card, out);
     }
     fputc('\n', out);
 }
@@ -124,7 +134,7 @@ static void print_sum(const struct tt_streams_view *view, size_t from, FILE *out
 
         margin = ns > INT64_MIN && ns < margin ? ns : margin;
         lost_sum += lost(&view->streams[i], &view->statuses[i]);
-        xruns += view->statuses[i].xruns + view->statuses[i].card_xruns;
+        xruns += xruns_of(&view->statuses[i]);
     }
     fprintf(out, "and %zu more: lost %" PRIu64 " %s, xruns %" PRIu64, view->count - from, lost_sum,
             is_talker(view->streams) ? "PDUs" : "frames", xruns);
@@ -200,7 +210,7 @@ static void print_counts(const struct tt_streams_view *view, FILE *out)
         tt_table_cell_known(&table, config->channels, 1);
         tt_table_cell_number(&table, status->frames);
         (talker ? talk_cells : listen_cells)(&table, status);
-        tt_table_cell_number(&table, (int64_t)(status->xruns + status->card_xruns));
+        tt_table_cell_number(&table, (int64_t)xruns_of(status));
         tt_table_cell_number(&table, status->frames_skipped);
         tt_table_cell_number(&table, (int64_t)status->clipped);
         levels_text(status->peaks_ever, config->channels, levels);
@@ -237,7 +247,7 @@ static void print_losses(const struct tt_streams_view *view, FILE *out)
     for (size_t i = 0; i < view->count; i++) {
         const struct tt_stream *stream = &view->streams[i];
         const struct tt_stream_status *status = &view->statuses[i];
-        uint64_t xruns = status->xruns + status->card_xruns;
+        uint64_t xruns = xruns_of(status);
         struct tt_loss_line line;
 
         if (is_talker(stream)) {
@@ -265,6 +275,7 @@ void tt_streams_print_summary(const struct tt_streams_view *view, FILE *out)
     fprintf(out, "%zu %s, %s\n", view->count, tt_plural(view->count, "stream", "streams"),
             time_text(view->elapsed_ns, time));
     print_counts(view, out);
+    tt_card_print_table(view, out);
     print_lateness(view, out);
     print_losses(view, out);
     fflush(out);
@@ -273,7 +284,7 @@ void tt_streams_print_summary(const struct tt_streams_view *view, FILE *out)
 bool tt_stream_status_is_negative(const struct tt_stream *stream,
                                   const struct tt_stream_status *status)
 {
-    return lost(stream, status) > 0 || status->xruns > 0 || status->card_xruns > 0 ||
+    return lost(stream, status) > 0 || xruns_of(status) > 0 ||
            (is_talker(stream) ? (status->notes & TT_NOTE_LINK_DOWN) != 0
                               : status->listen.stream.pdus_placed == 0);
 }
@@ -316,7 +327,7 @@ static json_t *stream_json(const struct tt_stream *stream, const struct tt_strea
         is_talker(stream) ? "source" : "sink", stream->job->end, "state", state_name(status),
         "frames", (json_int_t)status->frames, "xruns", tt_json_u64(status->xruns),
         is_talker(stream) ? "frames_silence" : "frames_skipped", (json_int_t)status->frames_skipped,
-        "card_xruns", tt_json_u64(status->card_xruns), "samples_clipped",
+        "card", stream->bridge ? tt_card_json(&status->card) : json_null(), "samples_clipped",
         tt_json_u64(status->clipped), "peak_dbfs",
         peaks_json(final ? status->peaks_ever : status->peaks, status->config.channels),
         "margin_min_ns", margin > INT64_MIN ? json_integer((json_int_t)margin) : json_null(),
