@@ -54,17 +54,21 @@ struct tt_stream_config {
 
 /* Text for a person: which key, what was given, what would do. */
 struct tt_message {
-    char text[256];
+    char text[512];
 };
 
 /* Everything optional at its default, everything required marked as missing. */
 void tt_stream_config_init(struct tt_stream_config *config);
 
-/* One key and its value as text. Dashes and underscores are the same; times are µs unless a unit is
+/* One key and its value as text. Dashes and underscores are the same, and so are interface and
+ * ifname, dest and addr, stream_id and streamid, priority and prio; times are µs unless a unit is
  * written (ns, us, ms, s, min, h). 0; -ENOENT: no such key; -EINVAL: the value will not do.
  * *ret_message is written on failure only. */
 int tt_stream_config_set(struct tt_stream_config *config, const char *key, const char *value,
                          struct tt_message *ret_message);
+
+/* The key that a person may have meant by this name, or NULL. */
+const char *tt_stream_config_nearest_key(const char *name);
 
 /* Whether what this role needs is there and fits together, before an interface is touched.
  * 0 or -EINVAL with *ret_message. */

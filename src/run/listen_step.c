@@ -41,6 +41,8 @@ bool tt_listen_runs(const struct tt_listen *listen)
 static void publish(struct tt_listen *listen)
 {
     listen->live.stream = tt_listener_counters(&listen->listener);
+    listen->live.lateness_max_ns =
+        listen->listener.lateness.n > 0 ? listen->listener.lateness.max : 0;
     listen->live.drift_ppb = tt_media_clock_drift_ppb(&listen->listener.clock);
     listen->live.clock = listen->listener.clock;
     listen->live.talker_present = listen->listener.locked;

@@ -60,6 +60,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "arrivals: cannot listen on %s\n", argv[1]);
         return 1;
     }
+    puts("ready=1");
+    fflush(stdout);
     usleep((useconds_t)(atof(argv[2]) * 1e6));
     tt_hist_init(&intervals);
     read_all(link, &intervals, &gaps);

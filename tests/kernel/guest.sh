@@ -94,7 +94,11 @@ noise() { head -c $(($1 * 192)) /dev/urandom; }
 arrivals_for() {
     at listener arrivals listener0 "$1" >/tmp/arrivals &
     arrivals_pid=$!
-    sleep 0.1
+    # Its memory takes a while to be had.
+    for _ in $(seq 100); do
+        grep -q ready /tmp/arrivals && break
+        usleep 20000
+    done
 }
 
 arrived() {

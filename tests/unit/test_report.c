@@ -78,7 +78,7 @@ static void test_notes(void **state)
     unsigned notes = TT_NOTE_LINK_DOWN | TT_NOTE_NO_REALTIME;
 
     (void)state;
-    for (unsigned bit = 1; bit <= TT_NOTE_CLOCK_STEP; bit <<= 1) {
+    for (unsigned bit = 1; bit <= TT_NOTE_MASTER_LOST; bit <<= 1) {
         const char *text = tt_note_text((enum tt_note)bit);
 
         assert_non_null(text);
@@ -191,6 +191,12 @@ static void test_loss_of_a_talker(void **state)
     tt_loss_line_talk(&counters, TT_NOTE_LINK_DOWN, &line);
     assert_string_equal(line.text, "the interface was down or without carrier: what was sent then "
                                    "is lost");
+    counters.underruns = 2;
+    counters.frames_inserted = 960;
+    tt_loss_line_talk(&counters, TT_NOTE_LINK_DOWN | TT_NOTE_LINK_GONE, &line);
+    assert_string_equal(line.text, "the interface is gone: what came after that is lost; times "
+                                   "that the program did not write in time and silence went out: "
+                                   "2 (frames of silence: 960)");
 }
 
 static void test_loss_of_a_listener(void **state)

@@ -162,6 +162,32 @@ static void assert_held(const struct bridge *bridge)
     assert_true(bridge->worst_ns < LEVEL_MAX_NS);
 }
 
+/* Two exact clocks: the level is right to the ns, whatever the fraction of a frame. */
+static void the_level_knows_fractions(void **state)
+{
+    struct tt_servo servo;
+    struct tt_servo_sight source = {true, 0, AUDIO_CLOCKS_EPOCH_NS};
+    struct tt_servo_sight sink = {true, 0, AUDIO_CLOCKS_EPOCH_NS};
+
+    (void)state;
+    tt_servo_init(&servo, 48000, 44100, TT_NS_PER_MS);
+    tt_servo_place(&servo, 0, 44);
+    tt_servo_step(&servo, &source, &sink, AUDIO_CLOCKS_EPOCH_NS);
+    servo.ratio = 0.91875; /* 44100 / 48000: each frame of the sink is as long as it is here */
+    source.seen = false;
+    sink.seen = false;
+    for (int i = 0; i < 1000; i++) {
+        tt_servo_made(&servo, 1 + i % 3);
+        servo.ratio = 0.91875;
+        tt_servo_step(&servo, &source, &sink, AUDIO_CLOCKS_EPOCH_NS);
+        assert_in_range(servo.level_ns - 997732 + 2, 0, 4);
+    }
+    servo.ratio = 1; /* 1 / 44100 s of the sink for 1 / 48000 s of the source */
+    tt_servo_made(&servo, 100);
+    tt_servo_step(&servo, &source, &sink, AUDIO_CLOCKS_EPOCH_NS);
+    assert_in_range(servo.level_ns - 997732 - 184240 + 2, 0, 4);
+}
+
 static void ten_hours(void **state)
 {
     struct bridge bridge;
@@ -353,6 +379,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_pointer_both_ways),
+        cmocka_unit_test(the_level_knows_fractions),
         cmocka_unit_test(ten_hours),
         cmocka_unit_test(frozen_while_the_network_is_gone),
         cmocka_unit_test(an_hour_of_holdover),

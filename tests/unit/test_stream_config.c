@@ -343,7 +343,7 @@ static void test_formats_and_rates(void **state)
 static void test_unknown_keys(void **state)
 {
     static const char *const near[][2] = {
-        {"ifnam", "ifname?"}, {"frame_per_pdu", "frames_per_pdu?"}, {"stream_id", "streamid?"},
+        {"ifnam", "ifname?"}, {"frame_per_pdu", "frames_per_pdu?"}, {"streamd_id", "stream_id?"},
         {"vlan", "vlan_id?"}, {"launchlead", "launch_lead?"},       {"channel", "channels?"},
     };
     struct tt_stream_config config;
@@ -387,6 +387,22 @@ static void check_printable(void)
 }
 
 /* Nothing that is handed in crashes, changes what it must not, or reaches a terminal as it is. */
+static void test_other_names(void **state)
+{
+    struct tt_stream_config config;
+
+    (void)state;
+    tt_stream_config_init(&config);
+    accept_value(&config, "interface", "eth7");
+    accept_value(&config, "dest", "91:E0:F0:00:FE:01");
+    accept_value(&config, "stream-id", "AA:BB:CC:DD:EE:FF:0001");
+    accept_value(&config, "Priority", "5");
+    assert_string_equal(config.ifname, "eth7");
+    assert_int_equal(config.dest[5], 1);
+    assert_true(config.stream_id == UINT64_C(0xAABBCCDDEEFF0001));
+    assert_int_equal(config.priority, 5);
+}
+
 static void test_hostile_strings(void **state)
 {
     static char huge[100000];
@@ -497,6 +513,7 @@ int main(void)
         cmocka_unit_test(test_formats_and_rates),
         cmocka_unit_test(test_unknown_keys),
         cmocka_unit_test(test_dashes_are_underscores),
+        cmocka_unit_test(test_other_names),
         cmocka_unit_test(test_hostile_strings),
         cmocka_unit_test(test_random_strings),
         cmocka_unit_test(test_what_fits_the_mtu),
