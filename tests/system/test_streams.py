@@ -268,6 +268,11 @@ def case_messages(lab):
             (2, "has a unit that is not", ["talk", *one, "--mtt", "2ells", "tone:440"]),
             (2, "leaves no time", ["talk", *one, "--mtt", "0", "tone:440"]),
             (2, "is no class", ["talk", *one, "--class", "C", "tone:440"]),
+            (2, "is no clock; give tai, or a CRF stream", ["talk", *one, "--clock", "gps", "tone:440"]),
+            (2, "is no stream ID, comma, address", ["talk", *one, "--crf", "02:00:00:00:00:01:0002", "tone:440"]),
+            (2, "neither of 44.1 nor of 48 kHz", ["talk", *one, "--crf", "02:00:00:00:00:01:0002,91:E0:F0:00:FE:02,8000",
+                                                 "tone:440"]),
+            (2, "give best or medium", ["talk", *one, "--quality", "fine", "alsa:null"]),
             (2, "give a number with a unit", ["talk", *one, "--duration", "3", "tone:440"]),
             (2, "give the number of a processor", ["talk", *one, "--cpu", "one", "tone:440"]),
             (2, "stands in the file", ["talk", *one, "--streams", two]),
@@ -386,6 +391,53 @@ def case_cards_refused(lab):
     program.process.send_signal(signal.SIGINT)
     check(program.process.wait(timeout=90) in (0, 1), program.errors())
     check("alsa:cd runs at 44100 Hz: resampled" in program.errors(), program.errors())
+
+
+def case_crf(lab):
+    """A clock is told from one end and followed by three talkers at the other, at 48, 96 and 44.1 kHz. Its talker goes:
+    tu on the wire and an alarm; it comes back: neither."""
+    clock = "02:00:00:00:00:01:00CF,91:E0:F0:00:FE:CF"
+    rates = [48000, 96000, 44100]
+
+    def master(last=9):
+        return lab.talk("-i", LISTENER, *options(last), "--mtt", "900ms", "--crf", clock, "tone:440")
+
+    def uncertain(line):
+        return [s["counters"]["pdus_uncertain"] for s in line["streams"]]
+
+    listener = lab.listen("--streams", write_streams(lab, "listen.json", [
+        {**stream(n), "sink": f"out{n}.wav", "format": "INT16", "rate": rate, "channels": 1}
+        for n, rate in enumerate(rates, 1)]))
+    talker = lab.talk("--streams", write_streams(lab, "talk.json", [
+        {**stream(n), "source": "tone:1000,-6", "format": "INT16", "rate": rate, "channels": 1}
+        for n, rate in enumerate(rates, 1)], mtt="900ms", tu="never", clock="crf:" + clock))
+    check(all(s["counters"]["pdus_sent"] == 0 for s in talker.wait_line("a line", lambda line: True)["streams"]), talker.lines)
+    first = master()
+
+    def follows(line):
+        return line["clock"]["followed"]["state"] == "locked" and not line["clock"]["followed"]["alarm"]
+
+    talker.wait_line("a lock", lambda line: follows(line) and all(s["counters"]["pdus_sent"] for s in line["streams"]))
+    first.process.send_signal(signal.SIGKILL)
+    first.process.wait(timeout=90)
+    lost = talker.wait_line("an alarm", lambda line: line["clock"]["followed"]["alarm"])
+    check(lost["clock"]["followed"]["state"] == "holdover" and lost["clock"]["followed"]["holdovers"] >= 1, lost)
+    before = uncertain(listener.lines[-1])
+    listener.wait_line("tu", lambda line: all(now > was for now, was in zip(uncertain(line), before)))
+    until = len(talker.lines)
+    second = master()
+    talker.wait_line("its return", lambda line: talker.lines.index(line) >= until and follows(line))
+    until = len(listener.lines)
+    listener.wait_line("no more tu", lambda line: listener.lines.index(line) > until and uncertain(line) == uncertain(
+        listener.lines[listener.lines.index(line) - 1]))
+    for program in (talker, second, listener):
+        program.process.send_signal(signal.SIGINT)
+    for program in (talker, second, listener):
+        check(program.process.wait(timeout=90) in (0, 1), program.errors())
+        program.reader.join()
+    said = talker.errors()
+    check(said.count("ALARM") >= 1 and "the media clock is found" in said and "the media clock is back" in said, said)
+    check(second.lines[-1]["clock"]["told"]["pdus_sent"] > 0, second.lines[-1])
 
 
 def case_decode(lab):
