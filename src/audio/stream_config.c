@@ -86,6 +86,7 @@ static const struct key keys[] = {
      {0},
      "a time up to 1s, in us or with a unit, like 500 or 5ms"},
     {"on_absence", CHOICE, MEMBER(on_absence), 0, 1, {"silence", "xrun"}, "silence or xrun"},
+    {"on_loss", CHOICE, MEMBER(on_loss), 0, 1, {"silence", "fade"}, "silence or fade"},
     {"on_underrun", CHOICE, MEMBER(on_underrun), 0, 1, {"xrun", "silence"}, "xrun or silence"},
     {"tu", CHOICE, MEMBER(tu), 0, 1, {"auto", "never"}, "auto or never"},
     {"timescale", CHOICE, MEMBER(timescale), 0, 1, {"tai", "utc"}, "tai or utc"},

@@ -17,6 +17,8 @@ enum tt_role { TT_ROLE_TALKER, TT_ROLE_LISTENER };
 
 /* What a listener's device does while no talker sends. */
 enum tt_on_absence { TT_ABSENCE_SILENCE, TT_ABSENCE_XRUN };
+/* What is missing in a listener's stream: silence, or silence whose edges fade. */
+enum tt_on_loss { TT_LOSS_SILENCE, TT_LOSS_FADE };
 /* What a talker's device does while its program does not write in time. */
 enum tt_on_underrun { TT_UNDERRUN_XRUN, TT_UNDERRUN_SILENCE };
 /* Whether packets carry tu: while the kernel says that its clock is not synchronised, or never. */
@@ -46,6 +48,7 @@ struct tt_stream_config {
     int64_t playout_latency_ns;  /* a listener presents this much after the presentation time */
     int64_t launch_lead_ns;      /* kernel pacing: handed over this long before launch */
     enum tt_on_absence on_absence;
+    enum tt_on_loss on_loss;
     enum tt_on_underrun on_underrun;
     enum tt_tu tu;
     enum tt_timescale timescale;

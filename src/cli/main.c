@@ -13,6 +13,7 @@ static const struct tt_cmd commands[] = {
     {"equal", "say whether every frame of a file is in a recording", tt_cmd_equal},
     {"extract", "recover a stream's audio from a capture", tt_cmd_extract},
     {"listen", "receive streams into files, pipes or sound cards", tt_cmd_listen},
+    {"midi", "MIDI with the time at which each byte arrived", tt_cmd_midi},
     {"talk", "send files, pipes, tones or sound cards as streams", tt_cmd_talk},
     {"watch", "show the AVTP streams in a capture or on an interface", tt_cmd_watch},
 };
@@ -20,7 +21,7 @@ static const struct tt_cmd commands[] = {
 static void print_help(FILE *out)
 {
     fputs("Usage: tactus COMMAND [OPTION...]\n"
-          "Audio over Ethernet (AVTP) on time, with the proof.\n\n"
+          "Audio over Ethernet (AVTP) and MIDI on time, with the proof.\n\n"
           "Commands:\n",
           out);
     for (size_t i = 0; i < TT_COUNT_OF(commands); i++) {

@@ -78,6 +78,7 @@ struct tt_stream {
     int64_t held_begin;  /* frames that the sink has not taken yet */
     int64_t held_end;
     int64_t silence_frames; /* that a sink is to get first */
+    int64_t leave_mono_ns;  /* when a live sink that takes nothing is left; 0: not yet */
     uint64_t padded;        /* the engine's count when we last looked */
     bool source_ended;
     bool is_ready; /* to start, with its group */

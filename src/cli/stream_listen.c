@@ -221,7 +221,7 @@ static bool empty_once(struct tt_stream *stream)
     int64_t frame = atomic_load_explicit(&device->program_frame, memory_order_relaxed);
     int64_t there = atomic_load_explicit(&device->engine_frame, memory_order_acquire) - frame;
 
-    if (there > stream->buffer_frames) {
+    if (there > stream->buffer_frames && stream->frames_left > 0) {
         skip(stream, frame, there - stream->buffer_frames / 2);
         return true;
     }
@@ -258,10 +258,25 @@ static void look_at_error(struct tt_stream *stream)
     }
 }
 
-static bool is_through(const struct tt_stream *stream)
+/* All that was asked for is in the sink, or the sink has had its time to take it. */
+static bool is_through(struct tt_stream *stream)
 {
-    return stream->held_begin == stream->held_end && stream->silence_frames == 0 &&
-           stream->frames_left == 0;
+    if (stream->frames_left > 0) {
+        return false;
+    }
+    if (stream->held_begin == stream->held_end && stream->silence_frames == 0) {
+        return true;
+    }
+    if (stream->leave_mono_ns == 0) {
+        stream->leave_mono_ns = tt_cli_now_mono_ns() + LEAVE_NS;
+    }
+    if (!stream->sink->is_live || tt_cli_now_mono_ns() < stream->leave_mono_ns) {
+        return false;
+    }
+    stream->live.xruns++;
+    stream->live.frames_skipped += stream->held_end - stream->held_begin;
+    stream->held_begin = stream->held_end;
+    return true;
 }
 
 /* The bridge empties. */

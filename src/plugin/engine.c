@@ -11,9 +11,9 @@
 /* Neighbours merge, so this is many more interruptions than a stream that anybody listens to has.
  */
 #define EVENTS_KEPT 65536
-/* A frame arrives up to a second (the longest transit) before its presentation, and may find the
- * listener's thread held up for another. */
-#define HORIZON_NS (2 * TT_NS_PER_S)
+/* A frame arrives up to a second (the longest transit) before its presentation. Stamps in UTC,
+ * whose low 32 bits look like 1.65 s ahead, must not pass for that. */
+#define HORIZON_NS (TT_NS_PER_S + TT_NS_PER_S / 4)
 
 int tt_plugin_engine_new(const struct tt_plugin_engine *shape, enum tt_role role,
                          const struct tt_attachment *attachment,

@@ -138,20 +138,22 @@ def case_slow_source(lab):
 
 def case_slow_sink(lab):
     """Nobody reads the pipe: it is counted, and an interrupt still ends it."""
+    shape = ["--format", "INT32", "--rate", "192000", "--channels", "8", "--buffer", "50ms"]
     reader, writer = os.pipe()
-    listener = lab.listen(*options(), "--format", "INT32", "--rate", "192000", "--channels", "8", "--buffer", "50ms",
-                          "--report", lab.folder / "report.json", "-", stdout=writer, wait=False)
-    check(listener.process.wait(timeout=90) == 2 and "cannot have both" in listener.errors(), listener.errors())
-    process = subprocess.Popen([TACTUS, "listen", "-i", LISTENER, *options(), "--format", "INT32", "--rate", "192000",
-                                "--channels", "8", "--buffer", "50ms", "-"], stdout=writer, stderr=subprocess.PIPE)
-    os.close(writer)
-    # A pipe holds 11 ms of that; the device runs by the clock, so half a second after the first byte it is too much.
-    os.read(reader, 1)
+    both = lab.listen(*options(), *shape, "-", stdout=writer, wait=False)
+    both.end(code=2)
+    check("cannot have both" in both.errors(), both.errors())
+    command = [TACTUS, "listen", "-i", LISTENER, *options(), *shape]
+    interrupted = Program(lab, [*command, "-"], stdout=writer)
+    # A pipe holds 11 ms of that; the device runs by the clock, so half a second after the start it is too much.
     time.sleep(0.5)
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=90)
+    interrupted.end(code=1, number=signal.SIGINT)
+    ended = Program(lab, [*command, "--duration", "300ms", "-"], stdout=writer)  # by itself
+    ended.end(code=1)
+    for program in (interrupted, ended):
+        check("- was too slow" in program.errors(), program.errors())
+    os.close(writer)
     os.close(reader)
-    check(process.returncode == 1 and b"- was too slow" in errors, process.returncode, errors)
 
 
 def case_killed_listener(lab):

@@ -4,6 +4,8 @@
  */
 #include "test.h"
 
+#include <stdio.h>
+
 #include "audio/aaf.h"
 #include "audio/media_clock.h"
 #include "base/ns.h"
@@ -82,6 +84,33 @@ static void drift_and_jitter(void **state)
         assert_true(worst_late_ns < 2000);
         assert_in_range(tt_media_clock_drift_ppb(&clock) - drifts_ppb[d] + 10000, 0, 20000);
     }
+}
+
+/* The answer to a step of phase: a fifth beyond it and back, as a loop of second order with a
+ * damping of 0.7 does; less would ring, more would creep. */
+static void the_loop_is_well_damped(void **state)
+{
+    struct tt_media_clock clock;
+    int64_t least_ns = INT64_MAX;
+    int64_t crossed = 0;
+
+    (void)state;
+    tt_media_clock_init(&clock, 48000, 0, EPOCH_NS);
+    for (int64_t frame = 6; frame < 48000 * 2; frame += 6) {
+        int64_t error_ns =
+            source_time(48000, frame, 0) + 50000 - tt_media_clock_time(&clock, frame);
+
+        crossed = crossed == 0 && error_ns < 0 ? frame : crossed;
+        least_ns = error_ns < least_ns ? error_ns : least_ns;
+        if (frame > 48000) {
+            assert_in_range(error_ns + 250, 0, 500); /* within half a percent after a second */
+        }
+        tt_media_clock_follow(&clock, frame, source_time(48000, frame, 0) + 50000);
+    }
+    printf("phase step of 50 us: crossed after %lld ms, overshoot %lld ns\n",
+           (long long)crossed / 48, (long long)-least_ns);
+    assert_in_range(-least_ns, 10200, 10600);
+    assert_in_range(crossed / 48, 85, 91);
 }
 
 /* Large PDUs at low rates and sparse stamps: the loop must stay stable. */
@@ -218,6 +247,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nominal_before_any_stamp),
         cmocka_unit_test(exact_source),
+        cmocka_unit_test(the_loop_is_well_damped),
         cmocka_unit_test(drift_and_jitter),
         cmocka_unit_test(rare_stamps),
         cmocka_unit_test(the_rate_is_limited),

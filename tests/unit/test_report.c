@@ -225,6 +225,16 @@ static void test_loss_of_a_listener(void **state)
     assert_string_equal(line.text,
                         "frames recorded as silence: 66 (lost: 60, too late: 6); packets "
                         "in another format than INT32, 48000 Hz, channels: 2: 5");
+    counters.stream = (struct tt_listener_counters){.pdus_early = 7};
+    tt_loss_line_listen(&config, &counters, &line);
+    assert_string_equal(line.text, "packets whose presentation time made no sense here: 7");
+    counters.stream.pdus_other_timescale = 7;
+    tt_loss_line_listen(&config, &counters, &line);
+    assert_string_equal(line.text, "packets stamped in UTC instead of TAI (set the talker's clock, "
+                                   "or give timescale utc): 7");
+    config.timescale = TT_TIMESCALE_UTC;
+    tt_loss_line_listen(&config, &counters, &line);
+    assert_string_equal(line.text, "packets stamped in TAI instead of UTC (give timescale tai): 7");
     /* Everything at once still fits, or is cut without harm. */
     memset(&counters, 0x7F, sizeof counters);
     tt_loss_line_listen(&config, &counters, &line);

