@@ -156,11 +156,6 @@ int tt_cli_card_join(struct tt_stream *stream, struct tt_message *ret_message)
     return error < 0 ? tt_say(error, ret_message, "out of memory") : 0;
 }
 
-int tt_cli_card_start(struct tt_stream *stream)
-{
-    return tt_bridge_start(stream->bridge, true);
-}
-
 void tt_cli_card_stop(struct tt_stream *stream)
 {
     if (stream->bridge) {
@@ -171,7 +166,18 @@ void tt_cli_card_stop(struct tt_stream *stream)
 int tt_cli_card_look(struct tt_stream *stream)
 {
     struct tt_bridge_counters *counters = &stream->live.card;
+    int error;
 
+    if (!stream->card_started) {
+        if (atomic_load(&stream->engine.device->state) == TT_DEVICE_STOPPED) {
+            return 0;
+        }
+        stream->card_started = true;
+        error = tt_bridge_start(stream->bridge, true);
+        if (error < 0) {
+            return error;
+        }
+    }
     tt_bridge_counters(stream->bridge, counters);
     tt_bridge_peaks(stream->bridge, stream->live.peaks);
     stream->live.frames =

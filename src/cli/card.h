@@ -21,10 +21,8 @@ bool tt_cli_card_is(const char *name);
 int tt_cli_card_open(struct tt_stream *stream, struct tt_message *ret_message);
 /* Once the stream's engine is there. 0 or -errno with *ret_message. */
 int tt_cli_card_join(struct tt_stream *stream, struct tt_message *ret_message);
-/* Its engine runs: so does the card. 0 or -errno. */
-int tt_cli_card_start(struct tt_stream *stream);
 void tt_cli_card_stop(struct tt_stream *stream);
-/* Looks how it is. 0, or -errno: it is gone. */
+/* Starts the card once the stream runs, and looks how it is. 0, or -errno: it is gone. */
 int tt_cli_card_look(struct tt_stream *stream);
 void tt_cli_card_close(struct tt_stream *stream);
 

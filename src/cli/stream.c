@@ -106,13 +106,6 @@ void tt_stream_step(struct tt_stream *stream)
 
 void tt_stream_started(struct tt_stream *stream)
 {
-    int error = stream->bridge ? tt_cli_card_start(stream) : 0;
-
-    if (error < 0) {
-        tt_stream_fail(stream, error, "%s cannot be started: %s", stream->job->end,
-                       strerror(-error));
-        return;
-    }
     if (stream->duration_ns < INT64_MAX) {
         stream->frames_left =
             tt_ns_to_frames(stream->duration_ns, stream->config.rate_hz) - stream->live.frames;
@@ -172,6 +165,8 @@ void tt_stream_publish(struct tt_stream *stream)
         tt_listen_counters(stream->engine.listen, &live->listen);
     }
     if (stream->engine.device) {
+        live->without_clock = live->state == TT_STREAM_RUNNING &&
+                              atomic_load(&stream->engine.device->state) == TT_DEVICE_STOPPED;
         live->engine_frame = atomic_load(&stream->engine.device->engine_frame);
     }
     pthread_mutex_lock(&stream->mutex);

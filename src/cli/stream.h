@@ -42,6 +42,7 @@ struct tt_stream_status {
     int64_t frames_skipped;           /* a listener's: lost or silent because of that */
     uint64_t clipped;                 /* samples, in the conversion */
     bool starved;                     /* now */
+    bool without_clock;               /* a talker that waits for the one that it follows */
     float peaks[TT_AAF_CHANNELS_MAX]; /* since the last _status_read anew; full scale is 1 */
     float peaks_ever[TT_AAF_CHANNELS_MAX];
     struct tt_talk_counters talk;
@@ -69,6 +70,7 @@ struct tt_stream {
     struct tt_card *card; /* instead of those, with its bridge: */
     struct tt_bridge *bridge;
     enum tt_pcm_format card_format;
+    bool card_started;
     struct tt_stream_engine engine;
     int64_t buffer_frames;
     int64_t frames_left; /* until duration_ns */

@@ -199,6 +199,12 @@ static int read_stream(struct reader *reader, json_t *stream, size_t index)
     reader->file.count++;
     json_object_foreach(stream, key, value)
     {
+        if (tt_stream_job_is_common(key)) {
+            struct tt_json_place place = place_of(reader, path, 3, true);
+
+            return refuse(reader, &place, "%.40s belongs beside streams: one clock is for all",
+                          key);
+        }
         error = set_key(reader, job, key, value, path, 3);
         if (error < 0) {
             return error;

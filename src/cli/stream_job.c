@@ -17,8 +17,9 @@
 #define TIME_MIN_NS   TT_NS_PER_MS
 #define BUFFER_MAX_NS (60 * TT_NS_PER_S)
 #define LEVEL_MAX_NS  TT_NS_PER_S
+#define CRF_TEXT      64
 
-enum kind { CLASS, END, REPORT, LOOP, RAW, BUFFER, LEVEL, QUALITY };
+enum kind { CLASS, END, REPORT, LOOP, RAW, BUFFER, LEVEL, QUALITY, CLOCK, CRF };
 
 struct key {
     const char *name;
@@ -38,6 +39,11 @@ static const struct key keys[] = {
     {"buffer", BUFFER, false, -1, "a time from 1ms to 1min, like 500ms"},
     {"level", LEVEL, false, -1, "a time from 1ms to 1s, like 20ms"},
     {"quality", QUALITY, false, -1, "best or medium"},
+    {"clock", CLOCK, false, TT_ROLE_TALKER,
+     "tai, or a CRF stream's ID and address, like crf:AA:BB:CC:DD:EE:FF:0002,91:E0:F0:00:FE:02"},
+    {"crf", CRF, false, TT_ROLE_TALKER,
+     "stream ID, address and, where it is not 48000, rate, like "
+     "AA:BB:CC:DD:EE:FF:0002,91:E0:F0:00:FE:02,96000"},
 };
 
 static const struct key *find_key(const char *name)
@@ -115,6 +121,13 @@ bool tt_stream_job_is_single(const char *key)
            (found && found->single);
 }
 
+bool tt_stream_job_is_common(const char *key)
+{
+    const struct key *found = find_key(key);
+
+    return found && (found->kind == CLOCK || found->kind == CRF);
+}
+
 static const char *set_time(const char *value, int64_t most_ns, int64_t *ret_ns)
 {
     int64_t ns;
@@ -128,6 +141,66 @@ static const char *set_time(const char *value, int64_t most_ns, int64_t *ret_ns)
     }
     *ret_ns = ns;
     return NULL;
+}
+
+/* Of the base frequencies of 44.1 and 48 kHz. */
+static const char *set_rate(const char *value, uint32_t *ret_hz)
+{
+    static const uint32_t rates[] = {44100, 48000, 88200, 96000, 176400, 192000};
+    int64_t hz;
+
+    if (tt_value_number(value, &hz)) {
+        return "has no number for its rate";
+    }
+    for (size_t i = 0; i < TT_COUNT_OF(rates); i++) {
+        if (hz == rates[i]) {
+            *ret_hz = rates[i];
+            return NULL;
+        }
+    }
+    return "has a rate that is neither of 44.1 nor of 48 kHz";
+}
+
+/* "ID,MAC", and where `has_rate` also "ID,MAC,HZ". */
+static const char *set_crf(const char *value, bool has_rate, struct tt_crf_name *ret_crf)
+{
+    struct tt_crf_name crf = {.rate_hz = 48000};
+    char text[CRF_TEXT];
+    char *dest;
+    char *rate;
+
+    if (snprintf(text, sizeof(text), "%s", value) >= CRF_TEXT) {
+        return "is too long";
+    }
+    dest = strchr(text, ',');
+    rate = dest ? strchr(dest + 1, ',') : NULL;
+    if (!dest || (rate && !has_rate)) {
+        return "is no stream ID, comma, address";
+    }
+    *dest++ = 0;
+    if (rate) {
+        const char *why;
+
+        *rate++ = 0;
+        why = set_rate(rate, &crf.rate_hz);
+        if (why) {
+            return why;
+        }
+    }
+    if (tt_value_stream_id(text, &crf.stream_id) || tt_value_mac(dest, crf.dest)) {
+        return "is no stream ID, comma, address";
+    }
+    *ret_crf = crf;
+    return NULL;
+}
+
+static const char *set_clock(const char *value, struct tt_crf_name *ret_clock)
+{
+    if (tt_word_same(value, "tai")) {
+        *ret_clock = (struct tt_crf_name){.stream_id = 0};
+        return NULL;
+    }
+    return strncmp(value, "crf:", 4) == 0 ? set_crf(value + 4, false, ret_clock) : "is no clock";
 }
 
 static const char *set_quality(const char *value, enum tt_quality *ret_quality)
@@ -166,6 +239,10 @@ static const char *set_value(struct tt_stream_job *job, enum kind kind, const ch
         return set_time(value, LEVEL_MAX_NS, &job->level_ns);
     case QUALITY:
         return set_quality(value, &job->quality);
+    case CLOCK:
+        return set_clock(value, &job->clock);
+    case CRF:
+        return set_crf(value, true, &job->crf);
     }
     return why;
 }

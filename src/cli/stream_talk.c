@@ -259,6 +259,7 @@ void tt_stream_talk_step(struct tt_stream *stream)
         run(stream);
         break;
     case TT_STREAM_DRAINING:
+        tt_talk_drain(stream->engine.talk); /* it may have had to wait for its clock until now */
         if (atomic_load(&stream->engine.device->state) == TT_DEVICE_DRAINED) {
             tt_stream_finish(stream);
         }

@@ -13,6 +13,7 @@
 #include "base/ns.h"
 #include "cli/cmd.h"
 #include "cli/feeder.h"
+#include "cli/stream_clock.h"
 #include "cli/stream_file.h"
 #include "cli/streams_show.h"
 #include "os/clock.h"
@@ -38,6 +39,7 @@ struct streams {
     struct tt_stream_status *statuses;
     size_t count;
     struct tt_stream_group group;
+    struct tt_stream_clock clock;
     struct tt_feeder feeder;
     int64_t begin_mono_ns;
     int64_t next_show_ns;
@@ -75,11 +77,30 @@ static void say_notes(struct streams *s)
     }
 }
 
+static void say_clock(struct streams *s)
+{
+    static const char *const texts[] = {
+        [TT_CLOCK_FOUND] = "the media clock is found: its CRF stream is followed",
+        [TT_CLOCK_LOST] =
+            "ALARM: the media clock's master is gone, or says that it is uncertain: the "
+            "streams run on at the rate that was found, and their packets carry tu; "
+            "look after the CRF stream and its talker",
+        [TT_CLOCK_BACK] = "the media clock is back: its CRF stream is followed again",
+    };
+    enum tt_stream_clock_news news = tt_stream_clock_look(&s->clock);
+
+    if (news != TT_CLOCK_SAME) {
+        clear_drawing(s);
+        tt_cli_say(s->command, "%s", texts[news]);
+    }
+}
+
 static struct tt_streams_view view_of(const struct streams *s, bool final)
 {
     return (struct tt_streams_view){.streams = s->streams,
                                     .statuses = s->statuses,
                                     .count = s->count,
+                                    .clock = &s->clock,
                                     .elapsed_ns = tt_cli_now_mono_ns() - s->begin_mono_ns,
                                     .final = final};
 }
@@ -120,6 +141,7 @@ static void look(struct streams *s, bool shown)
             tt_cli_say(s->command, "%s", s->statuses[i].message.text);
         }
     }
+    say_clock(s);
     say_notes(s);
 }
 
@@ -164,7 +186,8 @@ static bool have_moved(struct streams *s)
     for (size_t i = 0; i < s->count; i++) {
         const struct tt_stream_status *status = &s->statuses[i];
 
-        if (status->state == TT_STREAM_RUNNING && status->engine_frame == s->beat_frames[i]) {
+        if (status->state == TT_STREAM_RUNNING && !status->without_clock &&
+            status->engine_frame == s->beat_frames[i]) {
             moved = false;
         }
         s->beat_frames[i] = status->engine_frame;
@@ -217,7 +240,7 @@ static int write_report(const struct tt_stream *stream, const struct tt_stream_s
 static int conclude(struct streams *s)
 {
     struct tt_streams_view view = view_of(s, true);
-    int code = TT_EXIT_GOOD;
+    int code;
 
     look(s, true);
     if (s->redraw && s->lines_drawn > 0) {
@@ -228,6 +251,7 @@ static int conclude(struct streams *s)
     } else {
         tt_streams_print_summary(&view, s->out);
     }
+    code = s->clock.followed.crf.holdovers > 0 ? TT_EXIT_NEGATIVE : TT_EXIT_GOOD;
     for (size_t i = 0; i < s->count; i++) {
         const struct tt_stream *stream = &s->streams[i];
         int error = stream->job->report ? write_report(stream, &s->statuses[i]) : 0;
@@ -306,6 +330,21 @@ static int open_streams(struct streams *s, const struct tt_stream_job *jobs)
     return TT_EXIT_GOOD;
 }
 
+/* One for all, so any of the jobs knows of it. */
+static int open_clock(struct streams *s, const struct tt_stream_job *jobs)
+{
+    struct tt_message message;
+    int error = tt_stream_clock_open(&s->clock, jobs, s->group.engine, &message);
+
+    s->said |= TT_NOTE_MASTER_LOST; /* say_clock does */
+    if (error < 0) {
+        tt_cli_say(s->command, "%s", message.text);
+        s->count = 0;
+        return is_usage(error) ? TT_EXIT_USAGE : TT_EXIT_ENVIRONMENT;
+    }
+    return TT_EXIT_GOOD;
+}
+
 static int run_jobs(struct streams *s, const struct tt_stream_job *jobs)
 {
     int code;
@@ -319,7 +358,8 @@ static int run_jobs(struct streams *s, const struct tt_stream_job *jobs)
         s->count = 0;
         code = TT_EXIT_ENVIRONMENT;
     } else {
-        code = open_streams(s, jobs);
+        code = open_clock(s, jobs);
+        code = code == TT_EXIT_GOOD ? open_streams(s, jobs) : code;
         if (code == TT_EXIT_GOOD) {
             code = run_feeder(s);
         }
@@ -328,6 +368,7 @@ static int run_jobs(struct streams *s, const struct tt_stream_job *jobs)
         tt_stream_close(&s->streams[i]);
     }
     tt_stream_group_done(&s->group);
+    tt_stream_clock_close(&s->clock);
     free(s->streams);
     free(s->statuses);
     free(s->beat_frames);

@@ -91,6 +91,9 @@ static const char *state_text(const struct tt_stream *stream, const struct tt_st
     case TT_STREAM_RUNNING:
         break;
     }
+    if (status->without_clock) {
+        return "waiting for its clock";
+    }
     if (is_talker(stream)) {
         return status->starved ? "silent: its source gives nothing" : "on air";
     }
@@ -155,6 +158,7 @@ int tt_streams_print_lines(const struct tt_streams_view *view, FILE *out)
         print_sum(view, lines, out);
         lines++;
     }
+    lines += (size_t)tt_stream_clock_print(view->clock, out);
     fflush(out);
     return (int)lines;
 }
@@ -276,6 +280,7 @@ void tt_streams_print_summary(const struct tt_streams_view *view, FILE *out)
             time_text(view->elapsed_ns, time));
     print_counts(view, out);
     tt_card_print_table(view, out);
+    tt_stream_clock_print(view->clock, out);
     print_lateness(view, out);
     print_losses(view, out);
     fflush(out);
@@ -348,6 +353,7 @@ json_t *tt_streams_json(const struct tt_streams_view *view)
         json_array_append_new(streams,
                               stream_json(&view->streams[i], &view->statuses[i], view->final));
     }
-    return json_pack("{s:b, s:I, s:o}", "final", view->final, "elapsed_ns",
-                     (json_int_t)view->elapsed_ns, "streams", streams);
+    return json_pack("{s:b, s:I, s:o, s:o}", "final", view->final, "elapsed_ns",
+                     (json_int_t)view->elapsed_ns, "clock", tt_stream_clock_json(view->clock),
+                     "streams", streams);
 }

@@ -10,11 +10,13 @@
 #include <stdio.h>
 
 #include "cli/stream.h"
+#include "cli/stream_clock.h"
 
 #define TT_STREAMS_LINES 8 /* of so many there is a line each; of the rest a sum */
 
 struct tt_streams_view {
     const struct tt_stream *streams;
+    const struct tt_stream_clock *clock;
     const struct tt_stream_status *statuses;
     size_t count;
     int64_t elapsed_ns;

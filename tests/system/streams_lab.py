@@ -18,6 +18,8 @@ import time
 
 TALKER, LISTENER = "va", "vb"
 TIMEOUT_S = 90
+# A busy machine is neither late nor too slow to read or write.
+EASY = ["--mtt", "900ms", "--buffer", "10s"]
 
 
 class Failure(Exception):
@@ -37,6 +39,28 @@ def options(number=1, **more):
     """The options of stream `number`; mtt 900ms, so that a busy machine is not late, is not among them."""
     keys = {**stream(number), **more}
     return [word for key, value in keys.items() for word in ("--" + key.replace("_", "-"), str(value))]
+
+
+def write_streams(lab, name, streams, **common):
+    path = lab.folder / name
+    path.write_text(json.dumps({**common, "streams": streams}, indent=1))
+    return path
+
+
+def plugin_environment(lab, plugin_conf):
+    conf = lab.folder / "plugin.conf"
+    conf.symlink_to(pathlib.Path(plugin_conf).resolve())
+    mine = lab.folder / "mine.conf"
+    mine.write_text("".join(
+        f'pcm.{name} {{ type tactus\n ifname "{ifname}"\n addr "{stream(number)["dest"]}"\n'
+        f' streamid "{stream(number)["stream_id"]}"\n mtt "900ms"\n format S16_LE\n rate 48000\n channels 2 }}\n'
+        for name, ifname, number in (("play", TALKER, 1), ("record", LISTENER, 2), ("card_out", TALKER, 3),
+                                     ("card_in", LISTENER, 2))))
+    plugin = pathlib.Path(plugin_conf).parent / "libasound_module_pcm_tactus.so"
+    asan = [w for w in subprocess.run(["ldd", plugin], capture_output=True, text=True, check=True).stdout.split()
+            if w.startswith("/") and "libasan" in w]
+    return {"ALSA_CONFIG_PATH": f"/usr/share/alsa/alsa.conf:{conf}:{mine}", "HOME": str(lab.folder),
+            "LD_PRELOAD": " ".join(asan), "ASAN_OPTIONS": "detect_leaks=0:verify_asan_link_order=0"}
 
 
 def wav_parts(data):

@@ -19,19 +19,13 @@ import time
 
 import check_decode
 from sound import FORMATS, noise, write_wav
-from streams_lab import LISTENER, TALKER, Failure, Lab, Program, check, options, stream, wav_parts
+from streams_clocks import case_cards, case_cards_refused, case_crf  # among the cases, by their names
+from streams_lab import (EASY, LISTENER, TALKER, Failure, Lab, Program, check, options, plugin_environment, stream,
+                         wav_parts, write_streams)
 
 TACTUS, PLUGIN_CONF, DECODE_FIELDS = sys.argv[1:4]
 AT_A_TIME = 4
 WIRE = {"S16_LE": "INT16", "S24_3LE": "INT24", "S32_LE": "INT32", "FLOAT_LE": "FLOAT32"}
-# A busy machine is neither late nor too slow to read or write.
-EASY = ["--mtt", "900ms", "--buffer", "10s"]
-
-
-def write_streams(lab, name, streams, **common):
-    path = lab.folder / name
-    path.write_text(json.dumps({**common, "streams": streams}, indent=1))
-    return path
 
 
 def case_bit_exact_by_stream_file(lab):
@@ -270,6 +264,11 @@ def case_messages(lab):
             (2, "has a unit that is not", ["talk", *one, "--mtt", "2ells", "tone:440"]),
             (2, "leaves no time", ["talk", *one, "--mtt", "0", "tone:440"]),
             (2, "is no class", ["talk", *one, "--class", "C", "tone:440"]),
+            (2, "is no clock; give tai, or a CRF stream", ["talk", *one, "--clock", "gps", "tone:440"]),
+            (2, "is no stream ID, comma, address", ["talk", *one, "--crf", "02:00:00:00:00:01:0002", "tone:440"]),
+            (2, "neither of 44.1 nor of 48 kHz", ["talk", *one, "--crf", "02:00:00:00:00:01:0002,91:E0:F0:00:FE:02,8000",
+                                                 "tone:440"]),
+            (2, "give best or medium", ["talk", *one, "--quality", "fine", "alsa:null"]),
             (2, "give a number with a unit", ["talk", *one, "--duration", "3", "tone:440"]),
             (2, "give the number of a processor", ["talk", *one, "--cpu", "one", "tone:440"]),
             (2, "stands in the file", ["talk", *one, "--streams", two]),
@@ -298,25 +297,9 @@ def case_messages(lab):
         check("Examples:" in out and "--streams" in out, out)
 
 
-def plugin_environment(lab):
-    conf = lab.folder / "plugin.conf"
-    conf.symlink_to(pathlib.Path(PLUGIN_CONF).resolve())
-    mine = lab.folder / "mine.conf"
-    mine.write_text("".join(
-        f'pcm.{name} {{ type tactus\n ifname "{ifname}"\n addr "{stream(number)["dest"]}"\n'
-        f' streamid "{stream(number)["stream_id"]}"\n mtt "900ms"\n format S16_LE\n rate 48000\n channels 2 }}\n'
-        for name, ifname, number in (("play", TALKER, 1), ("record", LISTENER, 2), ("card_out", TALKER, 3),
-                                     ("card_in", LISTENER, 2))))
-    plugin = pathlib.Path(PLUGIN_CONF).parent / "libasound_module_pcm_tactus.so"
-    asan = [w for w in subprocess.run(["ldd", plugin], capture_output=True, text=True, check=True).stdout.split()
-            if w.startswith("/") and "libasan" in w]
-    return {"ALSA_CONFIG_PATH": f"/usr/share/alsa/alsa.conf:{conf}:{mine}", "HOME": str(lab.folder),
-            "LD_PRELOAD": " ".join(asan), "ASAN_OPTIONS": "detect_leaks=0:verify_asan_link_order=0"}
-
-
 def case_alsa_programs(lab):
     """aplay and arecord through the plugin at the other end."""
-    environment = plugin_environment(lab)
+    environment = plugin_environment(lab, PLUGIN_CONF)
     source = write_wav(lab.folder / "in.wav", "S16_LE", 48000, 2, noise("S16_LE", 2, 24000))
     listener = lab.listen(*options(1), "--format", "INT16", "--rate", "48000", "--channels", "2", lab.folder / "out.wav")
     subprocess.run(["aplay", "-q", "-D", "play", source], env={**os.environ, **environment}, check=True, timeout=90)
@@ -338,56 +321,6 @@ def case_alsa_programs(lab):
     for name in ("out.wav", "recorded.wav"):
         said, _ = lab.run("equal", source, lab.folder / name)
         check("bit-exact" in said, name, said)
-
-
-def case_cards(lab):
-    """An ALSA device as sink and as source; the plugin stands in for a sound card, whose clock is the machine's.
-    tone -> 1 -> card -> 3 and 2 -> card -> 4: each bridge locks, and says how the clocks are."""
-    environment = plugin_environment(lab)
-    final = [lab.listen(*options(n), "--format", "INT16", "--rate", "48000", "--channels", "2", lab.folder / f"{n}.wav")
-             for n in (3, 4)]
-    shape = ["--format", "INT16", "--rate", "48000", "--channels", "2", "--level", "60ms"]
-    sink = lab.listen(*options(1), *shape, "--quality", "medium", "alsa:card_out", **environment)
-    source = lab.talk(*options(4), *EASY, *shape, "alsa:card_in", wait=False, **environment)
-    tones = lab.talk("--streams", write_streams(lab, "tones.json", [
-        {**stream(n), "source": "tone:1000,-6", "format": "INT16"} for n in (1, 2)], mtt="900ms"))
-    for listener in final:
-        # Resampled, so to the last digit or so.
-        listener.wait_line("the tone", lambda line: abs((line["streams"][0]["peak_dbfs"][0] or -99) + 6) < 0.1)
-    for program in (sink, source):
-        card = program.wait_line("a lock", lambda line: line["streams"][0]["card"]["state"] == "locked")
-        card = card["streams"][0]["card"]
-        check(card["target_ns"] == 60_000_000 and abs(card["level_ns"] - 60_000_000) <= 250_000, card)
-        check(abs(card["ratio_ppb"]) < 100_000 and card["frames_in"] > 0, card)
-    for program in (tones, sink, source, *final):
-        program.process.send_signal(signal.SIGINT)
-    for program in (tones, sink, source, *final):
-        check(program.process.wait(timeout=90) in (0, 1), program.errors())  # a busy machine may starve a card
-    for program in (sink, source):
-        program.reader.join()
-        check(program.lines[-1]["final"] and program.lines[-1]["streams"][0]["card"]["level_ns"], program.lines[-1])
-
-
-def case_cards_refused(lab):
-    """What a card lacks is named with what to do, before anything is sent."""
-    conf = lab.folder / "cards.conf"
-    conf.write_text("pcm.ulaw { type mulaw\n slave { pcm null\n format S16_LE } }\n"
-                    "pcm.two { type multi\n slaves.a { pcm null\n channels 2 }\n"
-                    " bindings.0 { slave a\n channel 0 }\n bindings.1 { slave a\n channel 1 } }\n"
-                    "pcm.cd { type plug\n slave { pcm null\n rate 44100 } }\n")
-    environment = {"ALSA_CONFIG_PATH": f"/usr/share/alsa/alsa.conf:{conf}"}
-    for words, device, more in (
-            ("has no sample format of 16, 24 or 32 bits; alsa:plug:ulaw converts", "ulaw", []),
-            ("does not have 3 channels (it has 2 to 2); give the stream so many", "two", ["--channels", "3"]),
-            ("cannot be opened: No such file or directory; `arecord -L` lists", "nobody", []),
-            ("the level does not fit into the buffer of 500.0 ms; give a smaller level", "null", ["--level", "900ms"])):
-        program = lab.talk(*options(), *more, "alsa:" + device, wait=False, **environment)
-        program.process.wait(timeout=90)
-        check(words in program.errors() and program.process.returncode in (2, 3), device, program.errors())
-    program = lab.talk(*options(), "--rate", "48000", "alsa:cd", **environment)
-    program.process.send_signal(signal.SIGINT)
-    check(program.process.wait(timeout=90) in (0, 1), program.errors())
-    check("alsa:cd runs at 44100 Hz: resampled" in program.errors(), program.errors())
 
 
 def case_decode(lab):

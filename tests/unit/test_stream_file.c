@@ -12,6 +12,9 @@
 #define ONE "\"stream_id\": \"AA:BB:CC:DD:EE:FF:0001\", \"dest\": \"91:E0:F0:00:FE:01\""
 #define TWO "\"stream_id\": \"AA:BB:CC:DD:EE:FF:0002\", \"dest\": \"91:E0:F0:00:FE:02\""
 
+#define ID  "02:00:00:00:00:01:0009"
+#define MAC "91:E0:F0:00:FE:09"
+
 static struct tt_stream_file_fault fault;
 
 static int parse(const char *text, enum tt_role role, struct tt_stream_file *ret_file)
@@ -54,6 +57,33 @@ static void test_streams_and_what_is_common(void **state)
     assert_int_equal(jobs[1].raw.channels, 8);
     assert_int_equal(jobs[1].raw.rate_hz, 44100);
     assert_int_equal(jobs[1].buffer_ns, 20 * TT_NS_PER_MS);
+    tt_stream_file_done(&file);
+}
+
+static void test_clocks_and_cards(void **state)
+{
+    static const uint8_t mac[6] = {0x91, 0xE0, 0xF0, 0x00, 0xFE, 0x09};
+    struct tt_stream_file file;
+
+    (void)state;
+    assert_int_equal(
+        parse("{\"interface\": \"eth0\", \"clock\": \"crf:" ID "," MAC "\", \"level\": \"15ms\",\n"
+              " \"crf\": \"" ID "," MAC ",44100\", \"quality\": \"medium\", \"streams\": [\n"
+              "  {" ONE ", \"source\": \"alsa:hw:0\"},\n"
+              "  {" TWO ", \"source\": \"alsa:hw:1\", \"quality\": \"best\"}]}",
+              TT_ROLE_TALKER, &file),
+        0);
+    for (size_t i = 0; i < 2; i++) {
+        const struct tt_stream_job *job = &file.jobs[i];
+
+        assert_true(job->clock.stream_id == UINT64_C(0x0200000000010009));
+        assert_memory_equal(job->clock.dest, mac, sizeof(mac));
+        assert_true(job->crf.stream_id == job->clock.stream_id);
+        assert_memory_equal(job->crf.dest, mac, sizeof(mac));
+        assert_int_equal(job->crf.rate_hz, 44100);
+        assert_int_equal(job->level_ns, 15 * TT_NS_PER_MS);
+        assert_int_equal(job->quality, i == 0 ? TT_QUALITY_MEDIUM : TT_QUALITY_BEST);
+    }
     tt_stream_file_done(&file);
 }
 
@@ -112,6 +142,15 @@ static void test_faults_have_a_place(void **state)
         {"{\"buffer\": \"10us\"}", 0, 1, 12, "is too small"},
         {"{\"buffer\": \"2min\"}", 0, 1, 12, "is too large"},
         {"{\"buffer\": \"\"}", 0, 1, 12, "is empty"},
+        {"{\"level\": \"2s\"}", 0, 1, 11, "is too large"},
+        {"{\"quality\": \"fine\"}", 0, 1, 13, "give best or medium"},
+        {"{\"clock\": \"gps\"}", 0, 1, 11, "is no clock"},
+        {"{\"clock\": \"crf:1,2,3\"}", 0, 1, 11, "is no stream ID, comma, address"},
+        {"{\"crf\": \"" ID "\"}", 0, 1, 9, "is no stream ID, comma, address"},
+        {"{\"crf\": \"" ID "," MAC ",8000\"}", 0, 1, 9, "neither of 44.1 nor of 48 kHz"},
+        {"{\"crf\": \"" ID "," MAC ",kHz\"}", 0, 1, 9, "has no number for its rate"},
+        {"{\"streams\": [{\"clock\": \"tai\"}]}", 0, 1, 15, "belongs beside streams"},
+        {"{\"crf\": \"" ID "," MAC "\"}", TT_ROLE_LISTENER, 1, 9, "crf is for a talker"},
         {"{\"streams\": [{\"sink\": \"a.wav\"}]}", 0, 1, 23, "a talker has a source"},
         {"{\"loop\": true}", TT_ROLE_LISTENER, 1, 10, "a listener has a sink"},
         {"{\"interface\": \"e\", \"streams\": [ {" ONE "}]}", 0, 1, 33, "source is missing"},
@@ -187,6 +226,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_streams_and_what_is_common),
         cmocka_unit_test(test_options_hold_for_the_file),
+        cmocka_unit_test(test_clocks_and_cards),
         cmocka_unit_test(test_faults_have_a_place),
         cmocka_unit_test(test_one_id_on_two_interfaces),
         cmocka_unit_test(test_places_by_path),
