@@ -61,7 +61,7 @@ static void check_again(const struct tt_smf_event *event)
     tt_smf_header_write(1, 1, 96, file);
     hold(tt_smf_chunk_write(track.bytes, file + TT_SMF_HEADER_BYTES) == 0);
     hold(track.bytes == head_bytes + event->bytes);
-    hold(tt_smf_open(&smf, file, n + track.bytes) == TT_SMF_FINE);
+    hold(tt_smf_open(&smf, file, n + (size_t)track.bytes) == TT_SMF_FINE);
     while (tt_smf_next(&smf, &item) && item.kind == TT_SMF_ITEM_FAULT)
         ;
     hold(item.kind == TT_SMF_ITEM_EVENT && item.event.kind == first.kind);

@@ -65,7 +65,7 @@ static int send_all(char **argv)
         if (send_one(port, i, &sent[i]) != 0)
             return fail("cannot send");
     }
-    sleep(1); /* a recorder that is late still has its source */
+    usleep(100000); /* a recorder that is late still has its source */
     tt_midi_port_close(port);
     file = fopen(argv[3], "wb");
     if (!file || fwrite(sent, sizeof(*sent), count, file) != count || fclose(file) != 0)

@@ -181,6 +181,8 @@ static const struct vector vectors[] = {
      "!24@23 0:T5107A12000 " SEEN_END, TT_SMF_META_LENGTH, false},
     {"a tempo of 0", HEADER TRACK("0B") "00FF5103000000 " END, "!26@23 0:T51000000 " SEEN_END,
      TT_SMF_TEMPO_ZERO, true},
+    {"a meta type that there is not", HEADER TRACK("08") "00FF8000 " END, "0:T80 " SEEN_END,
+     TT_SMF_FINE, false},
     {"an end of track with data", HEADER TRACK("05") "00FF2F0100", "!24@23 0:T2F00 ",
      TT_SMF_META_LENGTH, false},
 };
@@ -298,7 +300,7 @@ static void test_tempo_order(void **state)
         assert_int_equal(tt_smf_chunk_write(track.bytes, data + n), 0);
         memcpy(data + n + TT_SMF_CHUNK_BYTES, head, head_bytes);
         memcpy(data + n + TT_SMF_CHUNK_BYTES + head_bytes, value, 3);
-        n += TT_SMF_CHUNK_BYTES + track.bytes;
+        n += TT_SMF_CHUNK_BYTES + (size_t)track.bytes;
     }
     assert_int_equal(tt_smf_open(&smf, data, n), TT_SMF_FINE);
     assert_int_equal(tt_tempo_count(&smf, -1), COUNT);
