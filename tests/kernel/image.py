@@ -20,7 +20,7 @@ import struct
 import subprocess
 import tempfile
 
-PROGRAMS = ("ip", "tc", "dash", "kmod", "aplay", "setpriv", "arecordmidi", "chrt")
+PROGRAMS = ("ip", "tc", "dash", "kmod", "aplay", "amixer", "setpriv", "arecordmidi", "chrt")
 LINKS = {
     "bin/sh": "dash",
     "bin/arecord": "aplay",
