@@ -9,8 +9,10 @@
 
 #include "audio/avtp.h"
 #include "base/bytes.h"
+#include "base/min_max.h"
 #include "base/ns.h"
 
+#define FADE_NS        TT_NS_PER_MS /* on_loss fade: a ramp */
 #define SEQUENCE_RANGE 256
 /* With a gap in the sequence, a stamp within so many PDU intervals of it still confirms the gap. */
 #define ROUGH_PDUS 8
@@ -20,12 +22,21 @@ int tt_listener_init(struct tt_listener *listener, const struct tt_stream_config
                      struct tt_event_log *log)
 {
     size_t frame_bytes = (size_t)tt_aaf_sample_bytes(config->format) * config->channels;
+    int error;
 
     memset(listener, 0, sizeof *listener);
     listener->config = *config;
     tt_hist_init(&listener->lateness);
     tt_media_clock_init(&listener->clock, config->rate_hz, 0, 0);
-    return tt_timeline_init(&listener->timeline, memory, frame_bytes, buffer_frames, log);
+    error = tt_timeline_init(&listener->timeline, memory, frame_bytes, buffer_frames, log);
+    if (error == 0 && config->on_loss == TT_LOSS_FADE) {
+        listener->timeline.fade = (struct tt_fade){
+            .format = config->format,
+            .channels = config->channels,
+            .ramp_frames = tt_min64(tt_ns_to_frames(FADE_NS, config->rate_hz), buffer_frames),
+        };
+    }
+    return error;
 }
 
 static void log_event(struct tt_listener *listener, enum tt_event_kind kind, int64_t frame,
@@ -39,6 +50,12 @@ static void log_event(struct tt_listener *listener, enum tt_event_kind kind, int
     }
 }
 
+static void stamp_fits(struct tt_listener *listener)
+{
+    listener->off_stamps = 0;
+    listener->odd_stamps = 0;
+}
+
 void tt_listener_start(struct tt_listener *listener, int64_t frame, int64_t now_tai_ns)
 {
     tt_timeline_start(&listener->timeline, frame);
@@ -46,7 +63,7 @@ void tt_listener_start(struct tt_listener *listener, int64_t frame, int64_t now_
     tt_media_clock_anchor(&listener->clock, frame,
                           now_tai_ns - listener->config.playout_latency_ns);
     listener->locked = false;
-    listener->odd_stamps = 0;
+    stamp_fits(listener);
     listener->last_arrival_tai_ns = now_tai_ns;
     log_event(listener, TT_EVENT_START, frame, 0, now_tai_ns);
 }
@@ -64,8 +81,9 @@ int64_t tt_listener_advance(struct tt_listener *listener, int64_t now_tai_ns)
         timeline,
         tt_media_clock_frame(&listener->clock, now_tai_ns - listener->config.playout_latency_ns),
         now_tai_ns);
-    if (now_tai_ns - listener->last_arrival_tai_ns > TT_LISTENER_ABSENCE_NS) {
+    if (listener->locked && now_tai_ns - listener->last_arrival_tai_ns > TT_LISTENER_ABSENCE_NS) {
         listener->locked = false;
+        listener->counters.absences++;
     }
     /* Without a talker silence has its reason at once; otherwise the next PDU tells. */
     if (!listener->locked || tt_frames_to_ns(timeline->device - timeline->filled,
@@ -156,19 +174,22 @@ static bool synchronise(struct tt_listener *listener, const struct tt_aaf *aaf,
 {
     int64_t frame = nearest_frame(listener, presentation_ns);
 
-    listener->odd_stamps = 0;
     if (off_timeline(listener, frame, (int64_t)aaf->frames) != 0) {
         return false;
     }
+    stamp_fits(listener);
     if (listener->ever_locked) {
         listener->counters.resyncs++;
     }
     tt_media_clock_anchor(&listener->clock, frame, presentation_ns);
-    tt_timeline_truncate(&listener->timeline, frame);
+    /* What was placed by a pause and without a stamp is in the wrong place. */
+    tt_timeline_truncate(&listener->timeline,
+                         listener->unsure ? tt_min64(frame, listener->unsure_frame) : frame);
     log_event(listener, TT_EVENT_RESYNC, frame, 0, now_tai_ns);
     memcpy(listener->src, src, sizeof listener->src);
     listener->locked = true;
     listener->ever_locked = true;
+    listener->margin_ns = presentation_ns - now_tai_ns;
     listener->restarting = false;
     listener->unsure = false;
     listener->pause_pdus = 0;
@@ -176,6 +197,19 @@ static bool synchronise(struct tt_listener *listener, const struct tt_aaf *aaf,
     listener->sequence_end = frame;
     place(listener, aaf, frame, gap, now_tai_ns);
     return true;
+}
+
+/* The same, for a stamp that jumped once: the talker may have set its clock right again. */
+static bool synchronise_again(struct tt_listener *listener, const struct tt_aaf *aaf,
+                              const uint8_t src[6], int64_t stamp_ns, enum tt_event_kind gap,
+                              int64_t now_tai_ns)
+{
+    if (listener->jump_ns != 0 &&
+        synchronise(listener, aaf, src, stamp_ns - listener->jump_ns, gap, now_tai_ns)) {
+        listener->jump_ns = 0;
+        return true;
+    }
+    return synchronise(listener, aaf, src, stamp_ns, gap, now_tai_ns);
 }
 
 /* What lies before the device's start was never to be presented by it. */
@@ -189,19 +223,22 @@ static void log_late(struct tt_listener *listener, int64_t frame, int64_t end, i
     }
 }
 
-/* Another stamp that does not fit: true when there are enough that agree with each other. */
+/* Another stamp that does not fit: true when there are enough that agree with each other, in
+ * whichever order they came. */
 static bool odd_stamps_agree(struct tt_listener *listener, const struct tt_aaf *aaf,
                              int64_t presentation_ns)
 {
-    int64_t frames = (int64_t)((uint8_t)(aaf->sequence - listener->odd_sequence) * aaf->frames);
-    int64_t expected_ns = listener->odd_tai_ns + tt_frames_to_ns(frames, aaf->rate_hz);
+    int64_t pdus = (int8_t)(aaf->sequence - listener->odd_sequence);
+    int64_t expected_ns =
+        listener->odd_tai_ns + tt_frames_to_ns(pdus * (int64_t)aaf->frames, aaf->rate_hz);
+    bool agrees = llabs(presentation_ns - expected_ns) <= listener->config.ptime_tolerance_ns;
 
-    if (listener->odd_stamps > 0 && frames > 0 &&
-        llabs(presentation_ns - expected_ns) <= listener->config.ptime_tolerance_ns) {
-        listener->odd_stamps++;
-    } else {
-        listener->odd_stamps = 1;
+    agrees = agrees && listener->odd_stamps > 0;
+    if (pdus == 0 && agrees) {
+        return listener->odd_stamps >= TT_LISTENER_RESYNC_STAMPS; /* the same once more */
     }
+    listener->off_stamps++;
+    listener->odd_stamps = pdus != 0 && agrees ? listener->odd_stamps + 1 : 1;
     listener->odd_sequence = aaf->sequence;
     listener->odd_tai_ns = presentation_ns;
     return listener->odd_stamps >= TT_LISTENER_RESYNC_STAMPS;
@@ -235,42 +272,87 @@ static int64_t pdus_ahead(struct tt_listener *listener, uint8_t sequence)
     return ahead;
 }
 
+/* The talker's clock jumped to where its stamps cannot be met. The stream goes on where the
+ * sequence says (`by_sequence`), or, where that went on from nothing, as long before its
+ * presentation as it used to arrive; what its stamps are off by belongs to them from now on. */
+static bool read_relative(struct tt_listener *listener, const struct tt_aaf *aaf,
+                          const int64_t *by_sequence, int64_t stamp_ns, int64_t now_tai_ns)
+{
+    int64_t presentation_ns = by_sequence ? tt_media_clock_time(&listener->clock, *by_sequence)
+                                          : now_tai_ns + listener->margin_ns;
+    enum tt_event_kind gap = by_sequence ? TT_EVENT_LOST : TT_EVENT_ABSENT;
+
+    if (!synchronise(listener, aaf, listener->src, presentation_ns, gap, now_tai_ns)) {
+        return false;
+    }
+    listener->jump_ns += presentation_ns - stamp_ns;
+    return true;
+}
+
+/* How many PDUs behind the latest one count as its continuation. */
+static bool continues(const struct tt_listener *listener, int64_t ahead)
+{
+    return !listener->unsure && ahead >= 1 && ahead <= SEQUENCE_RANGE / 4;
+}
+
 /* A stamp that contradicts the sequence: after a pause the talker was started again; otherwise
  * eight that agree with each other are believed, and what came before them is lost. True: placed
  * anew. */
-static bool starts_anew(struct tt_listener *listener, const struct tt_aaf *aaf, int64_t stamp_ns,
-                        int64_t now_tai_ns)
+static bool starts_anew(struct tt_listener *listener, const struct tt_aaf *aaf, int64_t ahead,
+                        int64_t stamp_ns, int64_t now_tai_ns)
 {
     bool agree = odd_stamps_agree(listener, aaf, stamp_ns);
+    int64_t by_sequence = listener->sequence_end + (ahead - 1) * listener->pdu_frames;
 
     if (aaf->tu || (!agree && !listener->unsure)) {
         return false;
     }
-    return synchronise(listener, aaf, listener->src, stamp_ns,
-                       listener->unsure ? TT_EVENT_ABSENT : TT_EVENT_LOST, now_tai_ns);
+    if (synchronise_again(listener, aaf, listener->src, stamp_ns,
+                          listener->unsure ? TT_EVENT_ABSENT : TT_EVENT_LOST, now_tai_ns)) {
+        return true;
+    }
+    return agree && (ahead > 0 || listener->unsure) &&
+           read_relative(listener, aaf, continues(listener, ahead) ? &by_sequence : NULL, stamp_ns,
+                         now_tai_ns);
+}
+
+/* A stamp with which no stream can be placed. */
+static void count_off(struct tt_listener *listener, const struct tt_aaf *aaf, int64_t stamp_ns,
+                      int64_t now_tai_ns)
+{
+    int64_t frames = (int64_t)aaf->frames;
+    int64_t frame = nearest_frame(listener, stamp_ns);
+    int64_t other_ns = tt_widen32((uint32_t)(stamp_ns + listener->other_scale_ns), now_tai_ns);
+
+    if (listener->other_scale_ns != 0 &&
+        off_timeline(listener, nearest_frame(listener, other_ns), frames) == 0) {
+        listener->counters.pdus_other_timescale++;
+    }
+    if (off_timeline(listener, frame, frames) > 0) {
+        listener->counters.pdus_early++;
+    } else {
+        listener->counters.pdus_late++;
+        log_late(listener, frame, frame + frames, now_tai_ns);
+    }
 }
 
 /* A stamped PDU while no talker is followed, or after a restart of its media clock. */
 static void acquire(struct tt_listener *listener, const struct tt_aaf *aaf, const uint8_t src[6],
-                    int64_t presentation_ns, int64_t now_tai_ns)
+                    int64_t stamp_ns, int64_t now_tai_ns)
 {
-    int64_t frame = nearest_frame(listener, presentation_ns);
-    int off = off_timeline(listener, frame, (int64_t)aaf->frames);
+    /* A restart that goes on counting tells what is missing. */
+    int64_t ahead = listener->locked ? pdus_ahead(listener, aaf->sequence) : 0;
+    bool lost = listener->locked && ahead > 1 && continues(listener, ahead);
+    enum tt_event_kind gap = lost ? TT_EVENT_LOST : TT_EVENT_ABSENT;
 
-    if (off > 0) {
-        listener->counters.pdus_early++;
-    } else if (off < 0) {
-        listener->counters.pdus_late++;
-        log_late(listener, frame, frame + (int64_t)aaf->frames, now_tai_ns);
-    } else {
-        /* A restart that goes on counting tells what is missing. */
-        bool counts = listener->locked && !listener->unsure;
-        int64_t ahead = counts ? pdus_ahead(listener, aaf->sequence) : 0;
-        bool lost = ahead > 1 && ahead <= SEQUENCE_RANGE / 4;
-
-        synchronise(listener, aaf, src, presentation_ns, lost ? TT_EVENT_LOST : TT_EVENT_ABSENT,
-                    now_tai_ns);
+    if (synchronise_again(listener, aaf, src, stamp_ns, gap, now_tai_ns)) {
+        return;
     }
+    if (listener->locked && odd_stamps_agree(listener, aaf, stamp_ns) &&
+        read_relative(listener, aaf, NULL, stamp_ns, now_tai_ns)) {
+        return;
+    }
+    count_off(listener, aaf, stamp_ns, now_tai_ns);
 }
 
 /* A PDU of the talker that is being followed. `stamp`: NULL where it has none. */
@@ -282,7 +364,7 @@ static void follow(struct tt_listener *listener, const struct tt_aaf *aaf, const
     int64_t by_sequence = listener->sequence_end + (ahead - 1) * listener->pdu_frames;
     int64_t frame;
     int64_t error_ns;
-    int64_t rough_ns;
+    bool near;
 
     if (!stamp) {
         place(listener, aaf, by_sequence, TT_EVENT_LOST, now_tai_ns);
@@ -293,18 +375,23 @@ static void follow(struct tt_listener *listener, const struct tt_aaf *aaf, const
             range * tt_floor_div(nearest_frame(listener, *stamp) - by_sequence + range / 2, range);
     error_ns = *stamp - tt_media_clock_time(&listener->clock, frame);
     if (llabs(error_ns) <= listener->config.ptime_tolerance_ns) {
-        listener->odd_stamps = 0;
+        stamp_fits(listener);
+        if (frame >= listener->sequence_end) {
+            listener->margin_ns = *stamp - now_tai_ns;
+        }
         settle(listener, frame - by_sequence, now_tai_ns);
         tt_media_clock_follow(&listener->clock, frame, *stamp);
         place(listener, aaf, frame, TT_EVENT_LOST, now_tai_ns);
         return;
     }
     listener->counters.stamps_off++;
-    if (starts_anew(listener, aaf, *stamp, now_tai_ns)) {
+    if (starts_anew(listener, aaf, ahead, *stamp, now_tai_ns)) {
         return;
     }
-    rough_ns = tt_frames_to_ns(ROUGH_PDUS * listener->pdu_frames, aaf->rate_hz);
-    if (ahead == 1 || (frame == by_sequence && llabs(error_ns) <= rough_ns)) {
+    near = frame == by_sequence &&
+           llabs(error_ns) <= tt_frames_to_ns(ROUGH_PDUS * listener->pdu_frames, aaf->rate_hz);
+    if (aaf->tu || listener->off_stamps > TT_LISTENER_RESYNC_STAMPS ||
+        (!listener->unsure && (ahead == 1 || near))) {
         place(listener, aaf, by_sequence, TT_EVENT_LOST, now_tai_ns);
     } else {
         listener->counters.pdus_unplaced++;
@@ -349,6 +436,7 @@ void tt_listener_receive(struct tt_listener *listener, const uint8_t *pdu, size_
     struct tt_listener_counters *counters = &listener->counters;
     struct tt_aaf aaf;
     enum tt_aaf_reason reason;
+    int64_t offset_ns;
     int64_t stamp_ns;
 
     if (!is_ours(listener, pdu, bytes)) {
@@ -371,8 +459,8 @@ void tt_listener_receive(struct tt_listener *listener, const uint8_t *pdu, size_
     counters->pdus++;
     note_pause(listener, arrival_tai_ns);
     listener->last_arrival_tai_ns = arrival_tai_ns;
-    stamp_ns = tt_widen32(aaf.timestamp, arrival_tai_ns - listener->stamp_offset_ns) +
-               listener->stamp_offset_ns;
+    offset_ns = listener->stamp_offset_ns + listener->jump_ns;
+    stamp_ns = tt_widen32(aaf.timestamp, arrival_tai_ns - offset_ns) + offset_ns;
     if (aaf.tv) {
         tt_hist_record(&listener->lateness, arrival_tai_ns - stamp_ns);
     } else if (!aaf.sp) {

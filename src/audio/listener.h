@@ -10,7 +10,9 @@
  * time that passed. What is missing is silence of its exact length, and is in the event log.
  * - Frames follow the sequence number. A gap is as long as the PDUs missing when sequence and stamp
  * agree (modulo 256 PDUs, the stamp decides). Stamps off by more than ptime_tolerance are counted;
- * eight in a row that agree with each other place the stream anew.
+ * eight in a row that agree with each other place the stream anew; where they cannot be met here
+ * (past, or beyond the horizon), the stream goes on where it was, and stamps are read relative to
+ * that. Eight that do not agree, and uncertain ones, say nothing: the sequence decides alone.
  * - The media rate is followed, never assumed.
  * - A PDU is late when its arrival stamp, not our reading, is after its presentation.
  * Source: IEEE 1722-2016, 7.3 and 4.4.4.
@@ -51,6 +53,9 @@ struct tt_listener_counters {
     uint64_t stamps_off;     /* beyond ptime_tolerance, frames placed by sequence */
     uint64_t resyncs;
     uint64_t restarts;                     /* mr toggled */
+    uint64_t absences;                     /* times that the talker went away */
+    uint64_t pdus_other_timescale;         /* presentation makes no sense in our time scale, and
+                                              does in the other one (UTC instead of TAI) */
     uint64_t pdus_other_talker;            /* same stream ID from another source address */
     uint64_t pdus_other_format;            /* format, rate or channels do not match */
     uint64_t pdus_refused[TT_AAF_REASONS]; /* by tt_aaf_reason; [TT_AAF_OK] stays 0 */
@@ -64,6 +69,7 @@ struct tt_listener {
     struct tt_hist lateness; /* arrival - presentation of every stamped PDU; negative is early */
     int64_t start_frame;     /* where the device last started */
     int64_t stamp_offset_ns; /* added to stamps from the wire (a UTC time scale) */
+    int64_t other_scale_ns;  /* what another time scale would add to that; 0: none is thought of */
 
     bool locked;     /* a talker is being followed */
     bool restarting; /* mr toggled: the next stamp places the stream anew */
@@ -79,7 +85,11 @@ struct tt_listener {
     int64_t sequence_end; /* … and the position behind it */
     int64_t pdu_frames;
 
-    unsigned odd_stamps; /* in a row, off the timeline and agreeing with each other; the latest: */
+    int64_t jump_ns;   /* added to stamps since the talker's clock jumped out of reach */
+    int64_t margin_ns; /* presentation - arrival of the latest stamp on the timeline */
+
+    unsigned off_stamps; /* in a row, off the timeline … */
+    unsigned odd_stamps; /* … and the last of them agreeing with each other; the latest: */
     uint8_t odd_sequence;
     int64_t odd_tai_ns;
 };

@@ -20,6 +20,8 @@
 #define LAG           0.1 /* gain times the time constant of the low pass */
 #define SETTLE_S      2.0
 #define NEAR_NS       (1 * TT_NS_PER_S)
+#define JUMP_NS       (TT_SERVO_SLIP_NS / 2) /* a clock that is seen so far off … */
+#define JUMPS_MAX     8                      /* … so often in a row has jumped */
 
 static double nominal(const struct tt_servo *servo)
 {
@@ -57,14 +59,18 @@ void tt_servo_forget_sink(struct tt_servo *servo)
 
 static void look(struct tt_servo_side *side, const struct tt_servo_sight *sight, int64_t now_tai_ns)
 {
+    int64_t off_ns = sight->tai_ns - tt_media_clock_time(&side->clock, sight->frame);
+
     if (!sight->seen) {
         return;
     }
     side->seen_tai_ns = now_tai_ns;
-    if (!side->started) {
+    side->jumps = off_ns > JUMP_NS || off_ns < -JUMP_NS ? side->jumps + 1 : 0;
+    if (!side->started || side->jumps > JUMPS_MAX) {
         tt_media_clock_anchor(&side->clock, sight->frame, sight->tai_ns);
         side->started = true;
-    } else {
+        side->jumps = 0;
+    } else if (side->jumps == 0) {
         tt_media_clock_follow(&side->clock, sight->frame, sight->tai_ns);
     }
 }

@@ -47,6 +47,7 @@ struct tt_servo_sight {
 struct tt_servo_side {
     struct tt_media_clock clock;
     bool started;
+    int jumps; /* sights in a row that are far off the clock */
     int64_t seen_tai_ns;
     int64_t frame;   /* next: of the source to be heard, of the sink to be made … */
     double fraction; /* … and behind it, 0 … 1 (of the source only) */

@@ -18,9 +18,7 @@
 #include "audio/config_value.h"
 #include "base/attr.h"
 #include "base/ns.h"
-
-#define QUOTE_CHARS   40
-#define KEY_CHARS_MAX 31
+#include "base/word.h"
 
 enum kind { NUMBER, TIME, CHOICE, BOOLEAN, IFNAME, MAC, STREAM_ID, FORMAT, RATE };
 
@@ -88,6 +86,7 @@ static const struct key keys[] = {
      {0},
      "a time up to 1s, in us or with a unit, like 500 or 5ms"},
     {"on_absence", CHOICE, MEMBER(on_absence), 0, 1, {"silence", "xrun"}, "silence or xrun"},
+    {"on_loss", CHOICE, MEMBER(on_loss), 0, 1, {"silence", "fade"}, "silence or fade"},
     {"on_underrun", CHOICE, MEMBER(on_underrun), 0, 1, {"xrun", "silence"}, "xrun or silence"},
     {"tu", CHOICE, MEMBER(tu), 0, 1, {"auto", "never"}, "auto or never"},
     {"timescale", CHOICE, MEMBER(timescale), 0, 1, {"tai", "utc"}, "tai or utc"},
@@ -153,45 +152,19 @@ static int refuse(int error, struct tt_message *message, const char *text, ...)
     return error;
 }
 
-struct quoted {
-    char text[QUOTE_CHARS + 4];
-};
-
-static struct quoted quote(const char *given)
-{
-    struct quoted quoted = {0};
-    size_t n = strnlen(given, QUOTE_CHARS + 1);
-
-    for (size_t i = 0; i < n && i < QUOTE_CHARS; i++) {
-        quoted.text[i] = given[i] >= ' ' && given[i] <= '~' ? given[i] : '?';
-    }
-    if (n > QUOTE_CHARS) {
-        memcpy(quoted.text + QUOTE_CHARS, "...", 4);
-    }
-    return quoted;
-}
-
-static char fold(char c)
-{
-    if (c == '-') {
-        return '_';
-    }
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
-static bool same_key(const char *a, const char *b)
-{
-    while (*a != 0 && fold(*a) == fold(*b)) {
-        a++;
-        b++;
-    }
-    return fold(*a) == fold(*b);
-}
+/* The names of the 2018 plugin, and what one would rather write in a file or an option. */
+static const char *const aliases[][2] = {
+    {"interface", "ifname"}, {"dest", "addr"}, {"stream_id", "streamid"}, {"priority", "prio"}};
 
 static const struct key *find_key(const char *name)
 {
+    for (size_t i = 0; i < TT_COUNT_OF(aliases); i++) {
+        if (tt_word_same(aliases[i][0], name)) {
+            name = aliases[i][1];
+        }
+    }
     for (size_t i = 0; i < TT_COUNT_OF(keys); i++) {
-        if (same_key(keys[i].name, name)) {
+        if (tt_word_same(keys[i].name, name)) {
             return &keys[i];
         }
     }
@@ -203,50 +176,34 @@ static unsigned least(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-/* How many characters to insert, drop or change to make one name of the other. Both at most
- * KEY_CHARS_MAX long. */
-static unsigned edit_distance(const char *a, const char *b)
+const char *tt_stream_config_nearest_key(const char *name)
 {
-    unsigned row[KEY_CHARS_MAX + 1];
-    size_t columns = strlen(b);
+    const char *nearest = NULL;
+    size_t least_distance = SIZE_MAX;
 
-    for (unsigned j = 0; j <= columns; j++) {
-        row[j] = j;
-    }
-    for (unsigned i = 1; a[i - 1] != 0; i++) {
-        unsigned diagonal = row[0];
+    for (size_t i = 0; i < TT_COUNT_OF(keys) + TT_COUNT_OF(aliases); i++) {
+        const char *known =
+            i < TT_COUNT_OF(keys) ? keys[i].name : aliases[i - TT_COUNT_OF(keys)][0];
+        size_t distance = tt_word_distance(name, known);
 
-        row[0] = i;
-        for (unsigned j = 1; j <= columns; j++) {
-            unsigned change = diagonal + (fold(a[i - 1]) != fold(b[j - 1]));
-
-            diagonal = row[j];
-            row[j] = least(change, least(row[j], row[j - 1]) + 1);
+        if (distance < least_distance) {
+            nearest = known;
+            least_distance = distance;
         }
     }
-    return row[columns];
+    return least_distance <= strlen(nearest) / 2 ? nearest : NULL;
 }
 
 static int unknown_key(const char *name, struct tt_message *ret_message)
 {
-    size_t chars = strnlen(name, KEY_CHARS_MAX + 1);
-    const char *nearest = NULL;
-    unsigned nearest_distance = 0;
+    const char *nearest = tt_stream_config_nearest_key(name);
     size_t used;
 
-    for (size_t i = 0; i < TT_COUNT_OF(keys) && chars <= KEY_CHARS_MAX; i++) {
-        unsigned distance = edit_distance(name, keys[i].name);
-
-        if (!nearest || distance < nearest_distance) {
-            nearest = keys[i].name;
-            nearest_distance = distance;
-        }
-    }
-    if (nearest && nearest_distance <= strlen(nearest) / 2) {
+    if (nearest) {
         return refuse(-ENOENT, ret_message, "there is no key \"%s\"; did you mean %s?",
-                      quote(name).text, nearest);
+                      tt_word_quote(name).text, nearest);
     }
-    refuse(-ENOENT, ret_message, "there is no key \"%s\"; there are:", quote(name).text);
+    refuse(-ENOENT, ret_message, "there is no key \"%s\"; there are:", tt_word_quote(name).text);
     for (size_t i = 0; i < TT_COUNT_OF(keys); i++) {
         used = strlen(ret_message->text);
         snprintf(ret_message->text + used, sizeof(ret_message->text) - used, " %s", keys[i].name);
@@ -331,8 +288,8 @@ int tt_stream_config_set(struct tt_stream_config *config, const char *key, const
     }
     why = value[0] == 0 ? "is empty" : set_value(found, value, (char *)config + found->offset);
     if (why) {
-        return refuse(-EINVAL, ret_message, "%s \"%s\" %s; give %s", found->name, quote(value).text,
-                      why, found->takes);
+        return refuse(-EINVAL, ret_message, "%s \"%s\" %s; give %s", found->name,
+                      tt_word_quote(value).text, why, found->takes);
     }
     return 0;
 }

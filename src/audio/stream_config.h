@@ -17,6 +17,8 @@ enum tt_role { TT_ROLE_TALKER, TT_ROLE_LISTENER };
 
 /* What a listener's device does while no talker sends. */
 enum tt_on_absence { TT_ABSENCE_SILENCE, TT_ABSENCE_XRUN };
+/* What is missing in a listener's stream: silence, or silence whose edges fade. */
+enum tt_on_loss { TT_LOSS_SILENCE, TT_LOSS_FADE };
 /* What a talker's device does while its program does not write in time. */
 enum tt_on_underrun { TT_UNDERRUN_XRUN, TT_UNDERRUN_SILENCE };
 /* Whether packets carry tu: while the kernel says that its clock is not synchronised, or never. */
@@ -46,6 +48,7 @@ struct tt_stream_config {
     int64_t playout_latency_ns;  /* a listener presents this much after the presentation time */
     int64_t launch_lead_ns;      /* kernel pacing: handed over this long before launch */
     enum tt_on_absence on_absence;
+    enum tt_on_loss on_loss;
     enum tt_on_underrun on_underrun;
     enum tt_tu tu;
     enum tt_timescale timescale;
@@ -54,17 +57,21 @@ struct tt_stream_config {
 
 /* Text for a person: which key, what was given, what would do. */
 struct tt_message {
-    char text[256];
+    char text[512];
 };
 
 /* Everything optional at its default, everything required marked as missing. */
 void tt_stream_config_init(struct tt_stream_config *config);
 
-/* One key and its value as text. Dashes and underscores are the same; times are µs unless a unit is
+/* One key and its value as text. Dashes and underscores are the same, and so are interface and
+ * ifname, dest and addr, stream_id and streamid, priority and prio; times are µs unless a unit is
  * written (ns, us, ms, s, min, h). 0; -ENOENT: no such key; -EINVAL: the value will not do.
  * *ret_message is written on failure only. */
 int tt_stream_config_set(struct tt_stream_config *config, const char *key, const char *value,
                          struct tt_message *ret_message);
+
+/* The key that a person may have meant by this name, or NULL. */
+const char *tt_stream_config_nearest_key(const char *name);
 
 /* Whether what this role needs is there and fits together, before an interface is touched.
  * 0 or -EINVAL with *ret_message. */

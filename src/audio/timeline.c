@@ -4,6 +4,7 @@
 #include "audio/timeline.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/min_max.h"
@@ -26,6 +27,7 @@ void tt_timeline_start(struct tt_timeline *timeline, int64_t frame)
 {
     timeline->device = frame;
     timeline->filled = frame;
+    timeline->heard = INT64_MIN;
     timeline->hole_count = 0;
 }
 
@@ -36,6 +38,12 @@ const uint8_t *tt_timeline_frames(const struct tt_timeline *timeline, int64_t fr
 
     *ret_frames = tt_min64(end - frame, timeline->memory.ring_frames - index);
     return timeline->memory.ring + (size_t)index * timeline->frame_bytes;
+}
+
+static uint8_t *frame_at(const struct tt_timeline *timeline, int64_t frame)
+{
+    return timeline->memory.ring +
+           (size_t)(frame % timeline->memory.ring_frames) * timeline->frame_bytes;
 }
 
 /* Copies `payload` (NULL: silence) to [frame, end). */
@@ -95,6 +103,67 @@ static void insert_hole(struct tt_timeline *timeline, size_t i, struct tt_hole h
     timeline->hole_count++;
 }
 
+/* [frame, end) is presented, and missing; `next` is where the timeline goes on (INT64_MAX: not
+ * known). */
+static void soften(struct tt_timeline *timeline, int64_t frame, int64_t end, int64_t next)
+{
+    int64_t ramp = timeline->fade.ramp_frames;
+    int64_t heard = timeline->heard;
+    bool has_last = heard != INT64_MIN;
+    bool has_next = next != INT64_MAX;
+    int64_t silence = has_last ? heard + ramp : INT64_MIN; /* up to … */
+    int64_t rise = has_next ? next - ramp : INT64_MAX;
+
+    for (int64_t f = frame; f < end; f++) {
+        if (f >= silence && f < rise) {
+            f = rise - 1;
+            continue;
+        }
+        tt_fade_frame(&timeline->fade,
+                      &(struct tt_fade_edges){
+                          .last = has_last ? frame_at(timeline, heard - 1) : NULL,
+                          .next = has_next ? frame_at(timeline, next) : NULL,
+                          .since_last = has_last ? f - heard + 1 : 0,
+                          .until_next = has_next ? next - f : 0,
+                      },
+                      frame_at(timeline, f));
+    }
+}
+
+/* Where the timeline goes on behind hole i; INT64_MAX: nothing stands there. */
+static int64_t next_placed(const struct tt_timeline *timeline, size_t i)
+{
+    const struct tt_hole *holes = timeline->memory.holes;
+
+    while (i + 1 < timeline->hole_count && holes[i + 1].frame == holes[i].end) {
+        i++;
+    }
+    return holes[i].end < timeline->filled ? holes[i].end : INT64_MAX;
+}
+
+/* What is missing between the device and `device`: silence, and its edges. A stall longer than the
+ * ring leaves silence alone: the last frame is overwritten before it is held. */
+static void soften_missing(struct tt_timeline *timeline, int64_t device)
+{
+    int64_t cursor = timeline->device;
+
+    for (size_t i = 0; i < timeline->hole_count && timeline->memory.holes[i].frame < device; i++) {
+        const struct tt_hole *hole = &timeline->memory.holes[i];
+
+        if (hole->frame > cursor) {
+            timeline->heard = hole->frame;
+        }
+        cursor = tt_min64(hole->end, device);
+        soften(timeline, hole->frame, cursor, next_placed(timeline, i));
+    }
+    if (tt_min64(timeline->filled, device) > cursor) {
+        cursor = tt_min64(timeline->filled, device);
+        timeline->heard = cursor;
+    }
+    write_frames(timeline, cursor, device, NULL);
+    soften(timeline, cursor, device, INT64_MAX);
+}
+
 void tt_timeline_advance(struct tt_timeline *timeline, int64_t device, int64_t now_tai_ns)
 {
     size_t passed = 0;
@@ -102,6 +171,7 @@ void tt_timeline_advance(struct tt_timeline *timeline, int64_t device, int64_t n
     if (device <= timeline->device) {
         return;
     }
+    soften_missing(timeline, device);
     while (passed < timeline->hole_count && timeline->memory.holes[passed].frame < device) {
         struct tt_hole *hole = &timeline->memory.holes[passed];
 
@@ -115,7 +185,6 @@ void tt_timeline_advance(struct tt_timeline *timeline, int64_t device, int64_t n
     timeline->hole_count -= passed;
     memmove(timeline->memory.holes, timeline->memory.holes + passed,
             timeline->hole_count * sizeof *timeline->memory.holes);
-    write_frames(timeline, tt_max64(timeline->filled, timeline->device), device, NULL);
     timeline->device = device;
 }
 

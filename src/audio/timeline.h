@@ -3,11 +3,12 @@
  *
  * [device - buffer, device) is presented and may be read, [device, filled) holds what has been
  * placed and the holes in it, up to `horizon` frames ahead of the device. Frames of a hole are zero
- * (silence, in every PCM format). Where the device runs beyond `filled`, frames are silence whose
- * reason is still open: it is known when the next PDU comes, or does not.
+ * (silence, in every PCM format), and where it is asked for their edges fade when they are
+ * presented. Where the device runs beyond `filled`, frames are silence whose reason is still open:
+ * it is known when the next PDU comes, or does not.
  *
  * Invariants: holes are sorted, disjoint, and lie in [device, filled); every frame presented as
- * silence is booked exactly once, with a reason.
+ * silence is booked exactly once, with a reason; a frame that was placed is never changed.
  */
 #ifndef TT_AUDIO_TIMELINE_H
 #define TT_AUDIO_TIMELINE_H
@@ -16,6 +17,7 @@
 #include <stdint.h>
 
 #include "audio/event.h"
+#include "audio/fade.h"
 #include "base/attr.h"
 
 struct tt_hole {
@@ -36,8 +38,11 @@ struct tt_timeline {
     struct tt_event_log *log; /* may be NULL */
     size_t frame_bytes;
     int64_t horizon_frames;
+    struct tt_fade fade; /* may be set after init; ramps not longer than the buffer */
     int64_t device;
     int64_t filled;
+    int64_t
+        heard; /* behind the last placed frame that was presented; INT64_MIN: none since start */
     size_t hole_count;
     uint64_t silent[TT_EVENT_KINDS]; /* frames booked as silence: LOST, LATE, ABSENT */
 };

@@ -1,7 +1,9 @@
 /*
- * Frames as they came from the wire, into a file: WAV (by libsndfile), or bare samples.
+ * Frames as they came from the wire, into a file: WAV or FLAC (by libsndfile), or bare samples.
  *
- * Invariant: a file that exists stays as it is until there are frames to write.
+ * Invariants: a file that exists stays as it is until there are frames to write. With `live` it is
+ * a whole file after every write, whatever happens to the process then (a FLAC up to its last
+ * whole block, its length unknown).
  */
 #ifndef TT_CLI_AUDIO_FILE_H
 #define TT_CLI_AUDIO_FILE_H
@@ -18,6 +20,8 @@ struct tt_audio_file_setup {
     const char *path;
     enum tt_pcm_format format; /* of the samples in the file */
     bool raw;
+    bool flac; /* of S16_LE or S24_3LE */
+    bool live;
     bool large; /* may outgrow the 4 GiB of plain WAV: RF64 where it does */
     uint32_t rate_hz;
     unsigned channels;
@@ -25,7 +29,7 @@ struct tt_audio_file_setup {
 
 struct tt_audio_file {
     struct tt_audio_file_setup setup; /* its path stays the caller's */
-    SNDFILE *wav;                     /* either this … */
+    SNDFILE *sound;                   /* either this … */
     FILE *raw;                        /* … or that; neither until frames are written */
     uint8_t *samples;                 /* a block, converted */
 };

@@ -9,9 +9,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "audio/config_value.h"
+#include "base/ns.h"
 
 #define DURATION_MAX_NS INT64_C(1000000000000000000) /* added to any clock it stays in range */
 
@@ -40,6 +42,25 @@ int tt_cli_duration_parse(const char *text, int64_t *ret_ns)
     }
     *ret_ns = ns;
     return 0;
+}
+
+int64_t tt_cli_duration_option(const char *argument, struct argp_state *state)
+{
+    int64_t ns = 0;
+
+    if (tt_cli_duration_parse(argument, &ns) != 0 || ns == 0) {
+        argp_error(state, "--duration %s: give a number with a unit, such as 500ms, 10s, 2min",
+                   argument);
+    }
+    return ns;
+}
+
+int64_t tt_cli_now_mono_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * TT_NS_PER_S + now.tv_nsec;
 }
 
 static bool same_status(const struct stat *a, const struct stat *b)

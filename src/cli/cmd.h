@@ -7,6 +7,7 @@
 #ifndef TT_CLI_CMD_H
 #define TT_CLI_CMD_H
 
+#include <argp.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -28,6 +29,9 @@ struct tt_cmd {
 
 int tt_cmd_equal(int argc, char **argv);
 int tt_cmd_extract(int argc, char **argv);
+int tt_cmd_listen(int argc, char **argv);
+int tt_cmd_midi(int argc, char **argv);
+int tt_cmd_talk(int argc, char **argv);
 int tt_cmd_watch(int argc, char **argv);
 
 /* "tactus watch: …" and a newline to stderr. */
@@ -36,6 +40,10 @@ void tt_cli_say(const char *command, const char *format, ...) TT_PRINTF(2, 3);
 /* "500ms", "10s", "2min", "1h": a number as in a stream's description, and always its unit. 0 or
  * -EINVAL. */
 int tt_cli_duration_parse(const char *text, int64_t *ret_ns);
+/* The argument of --duration, above 0; what will not do ends the command by argp_error. */
+int64_t tt_cli_duration_option(const char *argument, struct argp_state *state);
+
+int64_t tt_cli_now_mono_ns(void);
 
 /* Both exist and are one file, whatever their names. */
 bool tt_cli_same_file(const char *a, const char *b);

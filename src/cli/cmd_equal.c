@@ -15,8 +15,7 @@
 #include "cli/sound_file.h"
 #include "report/plural.h"
 
-#define COMMAND      "tactus equal"
-#define CHANNELS_MAX 1024 /* libsndfile's limit */
+#define COMMAND "tactus equal"
 
 enum { OPTION_JSON = 256, OPTION_RAW, OPTION_REPORT };
 
@@ -49,19 +48,16 @@ static const struct argp_option options[] = {
 
 static void parse_raw(struct equal *equal, const char *text, struct argp_state *state)
 {
-    char format[16];
-    unsigned channels;
-    char rest;
+    char formats[TT_RAW_FORMATS_TEXT];
+    const char *why = tt_raw_parse(text, &equal->raw);
 
-    if (sscanf(text, "%15[^,],%u%c", format, &channels, &rest) != 2 ||
-        tt_pcm_format_parse(format, &equal->raw.format) != 0 || channels == 0 ||
-        channels > CHANNELS_MAX) {
+    if (why || equal->raw.channels == 0) {
         argp_error(state,
-                   "--raw %s: give a format (S16_LE, S24_3LE, S24_LE, S32_LE, FLOAT_LE or their "
-                   "_BE) and 1 to %d channels, such as S24_LE,8",
-                   text, CHANNELS_MAX);
+                   "--raw %s %s; give a format and 1 to %d channels, such as S24_LE,8; the formats "
+                   "are:%s",
+                   text, why ? why : "says no channels", TT_RAW_CHANNELS_MAX,
+                   tt_raw_formats(formats));
     }
-    equal->raw.channels = channels;
     equal->is_raw = true;
 }
 

@@ -14,6 +14,7 @@
 #include "cli/cmd.h"
 #include "cli/extract.h"
 #include "cli/extract_show.h"
+#include "cli/raw.h"
 #include "report/plural.h"
 
 #define COMMAND     "tactus extract"
@@ -44,18 +45,13 @@ static const struct argp_option options[] = {
 
 static void parse_raw(struct job *job, const char *argument, struct argp_state *state)
 {
-    char names[200] = "";
+    char formats[TT_RAW_FORMATS_TEXT];
 
-    if (tt_pcm_format_parse(argument, &job->raw_format) == 0) {
-        job->raw = true;
-        return;
+    if (tt_pcm_format_parse(argument, &job->raw_format) != 0) {
+        argp_error(state, "--raw %s: no such format; there are:%s", argument,
+                   tt_raw_formats(formats));
     }
-    for (int i = 0; i < TT_PCM_FORMATS; i++) {
-        size_t at = strlen(names);
-
-        snprintf(names + at, sizeof(names) - at, " %s", tt_pcm_format_name((enum tt_pcm_format)i));
-    }
-    argp_error(state, "--raw %s: no such format; there are:%s", argument, names);
+    job->raw = true;
 }
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "audio/observer.h"
@@ -63,10 +62,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         watch->write_path = argument;
         return 0;
     case OPTION_DURATION:
-        if (tt_cli_duration_parse(argument, &watch->duration_ns) != 0 || watch->duration_ns == 0) {
-            argp_error(state, "--duration %s: give a number with a unit, such as 500ms, 10s, 2min",
-                       argument);
-        }
+        watch->duration_ns = tt_cli_duration_option(argument, state);
         return 0;
     case OPTION_NO_PROMISCUOUS:
         watch->no_promiscuous = true;
@@ -100,14 +96,6 @@ static const struct argp parser = {
         "  tactus watch eth0 --duration 10s --write eth0.pcap\n\n"
         "Exit: 0 streams were seen, 1 none, 2 wrong usage or no capture, 3 no permission or "
         "interface, 4 the capture breaks off."};
-
-static int64_t now_mono_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * TT_NS_PER_S + now.tv_nsec;
-}
 
 static void show(const struct watch *watch, const struct tt_watch_view *view)
 {
@@ -185,7 +173,7 @@ static void show_live(const struct watch *watch, bool final, const char *error)
         .source = watch->source,
         .live = true,
         .final = final,
-        .elapsed_ns = now_mono_ns() - watch->start_mono_ns,
+        .elapsed_ns = tt_cli_now_mono_ns() - watch->start_mono_ns,
         .drops = count_drops(watch),
         .error = error,
         .observer = &watch->observer,
@@ -227,12 +215,12 @@ static int watch_live(struct watch *watch)
     int64_t next_ns;
     int status = 0;
 
-    watch->start_mono_ns = now_mono_ns();
+    watch->start_mono_ns = tt_cli_now_mono_ns();
     next_ns = watch->start_mono_ns + TT_NS_PER_S;
-    while (status == 0 && !tt_cli_interrupted() && now_mono_ns() < live_end(watch)) {
+    while (status == 0 && !tt_cli_interrupted() && tt_cli_now_mono_ns() < live_end(watch)) {
         tt_capture_wait(&watch->capture, WAIT_MS);
         status = take_packets(watch);
-        if (now_mono_ns() >= next_ns && next_ns < live_end(watch)) {
+        if (tt_cli_now_mono_ns() >= next_ns && next_ns < live_end(watch)) {
             show_live(watch, false, NULL);
             next_ns += TT_NS_PER_S;
         }

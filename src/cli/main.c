@@ -6,18 +6,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/word.h"
 #include "cli/cmd.h"
 
 static const struct tt_cmd commands[] = {
     {"equal", "say whether every frame of a file is in a recording", tt_cmd_equal},
     {"extract", "recover a stream's audio from a capture", tt_cmd_extract},
+    {"listen", "receive streams into files, pipes or sound cards", tt_cmd_listen},
+    {"midi", "MIDI with the time at which each byte arrived", tt_cmd_midi},
+    {"talk", "send files, pipes, tones or sound cards as streams", tt_cmd_talk},
     {"watch", "show the AVTP streams in a capture or on an interface", tt_cmd_watch},
 };
 
 static void print_help(FILE *out)
 {
     fputs("Usage: tactus COMMAND [OPTION...]\n"
-          "Audio over Ethernet (AVTP) on time, with the proof.\n\n"
+          "Audio over Ethernet (AVTP) and MIDI on time, with the proof.\n\n"
           "Commands:\n",
           out);
     for (size_t i = 0; i < TT_COUNT_OF(commands); i++) {
@@ -31,40 +35,13 @@ static void print_help(FILE *out)
           out);
 }
 
-/* The number of single-character edits between two short words. */
-static size_t word_distance(const char *a, const char *b)
-{
-    size_t row[32];
-    size_t length = strlen(b);
-
-    if (length >= TT_COUNT_OF(row)) {
-        return length;
-    }
-    for (size_t j = 0; j <= length; j++) {
-        row[j] = j;
-    }
-    for (size_t i = 1; a[i - 1]; i++) {
-        size_t diagonal = row[0];
-
-        row[0] = i;
-        for (size_t j = 1; j <= length; j++) {
-            size_t best = diagonal + (a[i - 1] != b[j - 1]);
-
-            diagonal = row[j];
-            best = row[j] + 1 < best ? row[j] + 1 : best;
-            row[j] = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
-        }
-    }
-    return row[length];
-}
-
 static int fail_unknown(const char *name)
 {
     const char *nearest = NULL;
     size_t least = 3;
 
     for (size_t i = 0; i < TT_COUNT_OF(commands); i++) {
-        size_t distance = word_distance(name, commands[i].name);
+        size_t distance = tt_word_distance(name, commands[i].name);
 
         if (distance < least) {
             least = distance;

@@ -10,6 +10,8 @@
 #include "base/bytes.h"
 #include "cli/wav_header.h"
 
+#define COUNT_SAMPLES 16384 /* more than libsndfile's channels */
+
 /* As aplay takes a WAV; U8 is left out because AAF has no 8-bit format. */
 static void find_playable(struct tt_sound_file *file, const struct tt_wav_header *wav)
 {
@@ -101,7 +103,7 @@ static void describe_raw(struct tt_sound_file *file, const struct tt_sound_raw *
 {
     find_kind(file);
     file->format = raw->format;
-    file->info.samplerate = 0;
+    file->info.samplerate = (int)raw->rate_hz;
     if (raw->format == TT_PCM_S24_LE || raw->format == TT_PCM_S24_BE) {
         file->low_24 = true;
         file->bits = 24;
@@ -146,6 +148,23 @@ static void say_why(const char *text, char ret_why[TT_SOUND_WHY])
     snprintf(ret_why, TT_SOUND_WHY, "%.*s", (int)(n > 0 && text[n - 1] == '.' ? n - 1 : n), text);
 }
 
+/* Of a FLAC whose writer was killed nobody knows how long it is: counts, and begins anew. */
+static int count_frames(const char *path, struct tt_sound_file *file)
+{
+    int block[COUNT_SAMPLES];
+    sf_count_t frames = COUNT_SAMPLES / file->info.channels;
+    sf_count_t all = 0;
+    sf_count_t n;
+
+    while ((n = sf_readf_int(file->file, block, frames)) > 0) {
+        all += n;
+    }
+    sf_close(file->file);
+    file->file = sf_open(path, SFM_READ, &file->info);
+    file->info.frames = all;
+    return file->file ? 0 : -EINVAL;
+}
+
 static int open_sndfile(const char *path, const struct tt_sound_raw *raw,
                         const struct tt_wav_header *wav, struct tt_sound_file *ret_file,
                         char ret_why[TT_SOUND_WHY])
@@ -159,7 +178,7 @@ static int open_sndfile(const char *path, const struct tt_sound_raw *raw,
                               .format = SF_FORMAT_RAW | raw_format(raw)};
     }
     file.file = sf_open(path, SFM_READ, &file.info);
-    if (!file.file) {
+    if (!file.file || (file.info.frames == SF_COUNT_MAX && count_frames(path, &file) < 0)) {
         say_why(sf_strerror(NULL), ret_why);
         return -EINVAL;
     }
@@ -231,6 +250,16 @@ int64_t tt_sound_file_read(struct tt_sound_file *file, uint32_t *ret_patterns, i
         ret_patterns[i] <<= 8;
     }
     return n;
+}
+
+int tt_sound_file_rewind(struct tt_sound_file *file)
+{
+    uint64_t bytes;
+
+    if (file->low_24_wav) {
+        return tt_wav_chunk_find(file->low_24_wav, "data", &bytes) ? 0 : -EIO;
+    }
+    return sf_seek(file->file, 0, SEEK_SET) == 0 ? 0 : -EIO;
 }
 
 const char *tt_sound_file_text(const struct tt_sound_file *file)

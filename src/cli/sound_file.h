@@ -16,6 +16,7 @@
 #include <stdio.h>
 
 #include "audio/pcm.h"
+#include "cli/raw.h"
 
 enum tt_sound_kind {
     TT_SOUND_INTEGER,
@@ -35,15 +36,10 @@ struct tt_sound_file {
     enum tt_pcm_format format; /* … this one; otherwise the one that holds its samples */
 };
 
-/* Samples in a file without a header. */
-struct tt_sound_raw {
-    enum tt_pcm_format format;
-    unsigned channels;
-};
-
 #define TT_SOUND_WHY 128
 
-/* Opens for reading. `raw` (may be NULL) is how a file that does not begin as a WAV is read. 0, or
+/* Opens for reading. `raw` (may be NULL; its channels are known) is how a file that does not begin
+ * as a WAV is read. 0, or
  * a negative errno with why. */
 int tt_sound_file_open(const char *path, const struct tt_sound_raw *raw,
                        struct tt_sound_file *ret_file, char ret_why[TT_SOUND_WHY]);
@@ -51,6 +47,9 @@ void tt_sound_file_close(struct tt_sound_file *file);
 
 /* Up to `frames` frames x info.channels patterns, interleaved. Returns the frames read. */
 int64_t tt_sound_file_read(struct tt_sound_file *file, uint32_t *ret_patterns, int64_t frames);
+
+/* Back to the first frame. 0 or -EIO. */
+int tt_sound_file_rewind(struct tt_sound_file *file);
 
 /* "16-bit integer", "32-bit float", … */
 const char *tt_sound_file_text(const struct tt_sound_file *file);

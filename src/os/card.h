@@ -57,9 +57,24 @@ struct tt_card_request {
     int64_t buffer_frames;
 };
 
-/* Opens a card that is to be had by libasound. *ret_format: which of the formats. 0 or -errno:
- * -EINVAL where it does not do rate, channels or any format. */
-int tt_card_alsa_open(const struct tt_card_request *request, size_t *ret_format,
+/* At what it failed. */
+enum tt_card_step {
+    TT_CARD_STEP_OPEN,
+    TT_CARD_STEP_FORMAT,   /* it does none of them */
+    TT_CARD_STEP_CHANNELS, /* it does others */
+    TT_CARD_STEP_RATE,     /* it does others, by itself */
+    TT_CARD_STEP_SETUP,
+};
+
+struct tt_card_found {
+    size_t format;          /* which of the formats */
+    enum tt_card_step step; /* on failure alone, as … */
+    unsigned least;         /* … of channels, or of Hz: what it does have */
+    unsigned most;
+};
+
+/* Opens a card that is to be had by libasound. 0, or -errno with the step in *ret_found. */
+int tt_card_alsa_open(const struct tt_card_request *request, struct tt_card_found *ret_found,
                       struct tt_card **ret_card);
 
 /* Closes and frees; NULL is fine. */

@@ -110,39 +110,73 @@ static const struct tt_card_ops alsa_ops = {
 
 /* The first of the formats that the card does. */
 static int choose_format(snd_pcm_t *pcm, snd_pcm_hw_params_t *params,
-                         const struct tt_card_request *request, size_t *ret_format)
+                         const struct tt_card_request *request, struct tt_card_found *found)
 {
+    found->step = TT_CARD_STEP_FORMAT;
     for (size_t i = 0; i < request->format_count; i++) {
         snd_pcm_format_t format = snd_pcm_format_value(request->formats[i]);
 
         if (format != SND_PCM_FORMAT_UNKNOWN &&
             snd_pcm_hw_params_set_format(pcm, params, format) == 0) {
-            *ret_format = i;
+            found->format = i;
             return 0;
         }
     }
     return -EINVAL;
 }
 
-static int set_hardware(struct alsa_card *alsa, const struct tt_card_request *request,
-                        snd_pcm_hw_params_t *params, size_t *ret_format)
+static int set_channels(snd_pcm_t *pcm, snd_pcm_hw_params_t *params, unsigned channels,
+                        struct tt_card_found *found)
+{
+    found->step = TT_CARD_STEP_CHANNELS;
+    snd_pcm_hw_params_get_channels_min(params, &found->least);
+    snd_pcm_hw_params_get_channels_max(params, &found->most);
+    return snd_pcm_hw_params_set_channels(pcm, params, channels);
+}
+
+static int set_rate(snd_pcm_t *pcm, snd_pcm_hw_params_t *params, uint32_t rate_hz,
+                    struct tt_card_found *found)
+{
+    int below = 0; /* the most is just below what is said */
+
+    found->step = TT_CARD_STEP_RATE;
+    snd_pcm_hw_params_get_rate_min(params, &found->least, NULL);
+    snd_pcm_hw_params_get_rate_max(params, &found->most, &below);
+    found->most -= below < 0;
+    return snd_pcm_hw_params_set_rate(pcm, params, rate_hz, 0);
+}
+
+static int set_sizes(struct alsa_card *alsa, const struct tt_card_request *request,
+                     snd_pcm_hw_params_t *params)
 {
     snd_pcm_uframes_t period = (snd_pcm_uframes_t)request->period_frames;
     snd_pcm_uframes_t buffer = (snd_pcm_uframes_t)request->buffer_frames;
+    snd_pcm_t *pcm = alsa->pcm;
+    int error = snd_pcm_hw_params_set_period_size_near(pcm, params, &period, NULL);
+
+    error = error < 0 ? error : snd_pcm_hw_params_set_buffer_size_near(pcm, params, &buffer);
+    error = error < 0 ? error : snd_pcm_hw_params(pcm, params);
+    alsa->card.period_frames = (int64_t)period;
+    alsa->card.buffer_frames = (int64_t)buffer;
+    return error;
+}
+
+static int set_hardware(struct alsa_card *alsa, const struct tt_card_request *request,
+                        snd_pcm_hw_params_t *params, struct tt_card_found *found)
+{
     snd_pcm_t *pcm = alsa->pcm;
     int error = snd_pcm_hw_params_any(pcm, params);
 
     error = error < 0 ? error : snd_pcm_hw_params_set_rate_resample(pcm, params, 0);
     error = error < 0 ? error
                       : snd_pcm_hw_params_set_access(pcm, params, SND_PCM_ACCESS_RW_INTERLEAVED);
-    error = error < 0 ? error : choose_format(pcm, params, request, ret_format);
-    error = error < 0 ? error : snd_pcm_hw_params_set_channels(pcm, params, request->channels);
-    error = error < 0 ? error : snd_pcm_hw_params_set_rate(pcm, params, request->rate_hz, 0);
-    error = error < 0 ? error : snd_pcm_hw_params_set_period_size_near(pcm, params, &period, NULL);
-    error = error < 0 ? error : snd_pcm_hw_params_set_buffer_size_near(pcm, params, &buffer);
-    error = error < 0 ? error : snd_pcm_hw_params(pcm, params);
-    alsa->card.period_frames = (int64_t)period;
-    alsa->card.buffer_frames = (int64_t)buffer;
+    error = error < 0 ? error : choose_format(pcm, params, request, found);
+    error = error < 0 ? error : set_channels(pcm, params, request->channels, found);
+    error = error < 0 ? error : set_rate(pcm, params, request->rate_hz, found);
+    if (error == 0) {
+        found->step = TT_CARD_STEP_SETUP;
+        error = set_sizes(alsa, request, params);
+    }
     return error;
 }
 
@@ -162,15 +196,17 @@ static int set_software(struct alsa_card *alsa, snd_pcm_sw_params_t *params)
     return error < 0 ? error : snd_pcm_sw_params(pcm, params);
 }
 
-static int set_up(struct alsa_card *alsa, const struct tt_card_request *request, size_t *ret_format)
+static int set_up(struct alsa_card *alsa, const struct tt_card_request *request,
+                  struct tt_card_found *found)
 {
     snd_pcm_hw_params_t *hardware = NULL;
     snd_pcm_sw_params_t *software = NULL;
     int error = snd_pcm_hw_params_malloc(&hardware);
 
+    found->step = TT_CARD_STEP_SETUP;
     error = error < 0 ? error : snd_pcm_sw_params_malloc(&software);
     error = error < 0 ? error : snd_pcm_status_malloc(&alsa->status);
-    error = error < 0 ? error : set_hardware(alsa, request, hardware, ret_format);
+    error = error < 0 ? error : set_hardware(alsa, request, hardware, found);
     error = error < 0 ? error : set_software(alsa, software);
     if (hardware) {
         snd_pcm_hw_params_free(hardware);
@@ -181,13 +217,14 @@ static int set_up(struct alsa_card *alsa, const struct tt_card_request *request,
     return error;
 }
 
-int tt_card_alsa_open(const struct tt_card_request *request, size_t *ret_format,
+int tt_card_alsa_open(const struct tt_card_request *request, struct tt_card_found *ret_found,
                       struct tt_card **ret_card)
 {
     snd_pcm_stream_t stream = request->capture ? SND_PCM_STREAM_CAPTURE : SND_PCM_STREAM_PLAYBACK;
     struct alsa_card *alsa = calloc(1, sizeof *alsa);
     int error;
 
+    ret_found->step = TT_CARD_STEP_OPEN;
     if (!alsa) {
         return -ENOMEM;
     }
@@ -198,7 +235,7 @@ int tt_card_alsa_open(const struct tt_card_request *request, size_t *ret_format,
         .channels = request->channels,
     };
     error = snd_pcm_open(&alsa->pcm, request->device, stream, SND_PCM_NONBLOCK);
-    error = error < 0 ? error : set_up(alsa, request, ret_format);
+    error = error < 0 ? error : set_up(alsa, request, ret_found);
     if (error < 0) {
         alsa_close(&alsa->card);
         return error;

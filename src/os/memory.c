@@ -4,7 +4,9 @@
  */
 #include "os/memory.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #define PAGE_BYTES 4096
 
@@ -16,4 +18,9 @@ void *tt_memory_new(size_t count, size_t bytes)
         memory[i] = 0;
     }
     return (void *)memory;
+}
+
+int tt_memory_lock(void)
+{
+    return mlockall(MCL_CURRENT) == 0 ? 0 : -errno;
 }

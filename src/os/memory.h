@@ -9,4 +9,7 @@
 /* Zeroed, as calloc, and touched; free() it. NULL: no memory. */
 void *tt_memory_new(size_t count, size_t bytes);
 
+/* What the process has in memory now stays there. 0 or -errno. For a process of one's own only. */
+int tt_memory_lock(void);
+
 #endif

@@ -57,25 +57,36 @@ static int create(struct tt_thread *thread, bool realtime)
     return rc;
 }
 
-int tt_thread_start(struct tt_thread *thread, void (*run)(void *context), void *context)
+static int start(struct tt_thread *thread, bool realtime)
 {
     sigset_t all;
     sigset_t before;
     int rc;
 
-    *thread = (struct tt_thread){.run = run, .context = context, .pid = getpid(), .realtime = true};
-
     /* The new thread inherits the mask: signals stay the host program's. */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    rc = create(thread, true);
-    if (rc == EPERM) {
+    thread->realtime = realtime;
+    rc = create(thread, realtime);
+    if (rc == EPERM && realtime) {
         thread->realtime = false;
         rc = create(thread, false);
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     thread->running = rc == 0;
     return -rc;
+}
+
+int tt_thread_start(struct tt_thread *thread, void (*run)(void *context), void *context)
+{
+    *thread = (struct tt_thread){.run = run, .context = context, .pid = getpid()};
+    return start(thread, true);
+}
+
+int tt_thread_start_plain(struct tt_thread *thread, void (*run)(void *context), void *context)
+{
+    *thread = (struct tt_thread){.run = run, .context = context, .pid = getpid()};
+    return start(thread, false);
 }
 
 int tt_thread_pin(struct tt_thread *thread, int cpu)

@@ -1,5 +1,6 @@
 /*
- * The engine's thread: real-time priority where the system grants it, all signals blocked.
+ * The engine's thread: real-time priority where the system grants it, all signals blocked. And one
+ * without priority for what feeds it.
  */
 #ifndef TT_OS_THREAD_H
 #define TT_OS_THREAD_H
@@ -22,6 +23,8 @@ struct tt_thread {
 /* Starts `run(context)` with the smallest timer slack. Asks for SCHED_FIFO; goes on without when
  * refused (see `realtime`). 0 or -errno. */
 int tt_thread_start(struct tt_thread *thread, void (*run)(void *context), void *context);
+/* As that, but asks for nothing: the time-sharing schedule of the caller. */
+int tt_thread_start_plain(struct tt_thread *thread, void (*run)(void *context), void *context);
 /* Keeps it on one processor. 0 or -errno (-EINVAL: there is none of that number). */
 int tt_thread_pin(struct tt_thread *thread, int cpu);
 /* Joins; nothing where it does not run, or in a forked child. The caller has told run() to return.

@@ -5,17 +5,18 @@
 
 #include "base/ns.h"
 #include "os/wake.h"
+#include "report/note.h"
 #include "report/stream_report.h"
 
 /* Neighbours merge, so this is many more interruptions than a stream that anybody listens to has.
  */
 #define EVENTS_KEPT 65536
-/* A frame arrives up to a second (the longest transit) before its presentation, and may find the
- * listener's thread held up for another. */
-#define HORIZON_NS (2 * TT_NS_PER_S)
+/* A frame arrives up to a second (the longest transit) before its presentation. Stamps in UTC,
+ * whose low 32 bits look like 1.65 s ahead, must not pass for that. */
+#define HORIZON_NS (TT_NS_PER_S + TT_NS_PER_S / 4)
 
 int tt_plugin_engine_new(const struct tt_plugin_engine *shape, enum tt_role role,
-                         const struct tt_plugin_attachment *attachment,
+                         const struct tt_attachment *attachment,
                          struct tt_plugin_engine *ret_engine)
 {
     struct tt_plugin_engine engine = *shape;
@@ -114,7 +115,7 @@ int64_t tt_plugin_engine_delay(const struct tt_plugin_engine *engine)
 }
 
 unsigned tt_plugin_engine_notes(const struct tt_plugin_engine *engine,
-                                const struct tt_plugin_attachment *attachment)
+                                const struct tt_attachment *attachment)
 {
     unsigned notes = attachment->notes;
 
@@ -123,14 +124,7 @@ unsigned tt_plugin_engine_notes(const struct tt_plugin_engine *engine,
     } else if (engine->listen) {
         notes |= tt_listen_notes(engine->listen);
     }
-    /* One line for one cause: that which says most. */
-    if (notes & (TT_NOTE_LAUNCH_PERMISSION | TT_NOTE_ETF_DELTA)) {
-        notes &= ~(unsigned)TT_NOTE_SOFTWARE_PACE;
-    }
-    if (notes & TT_NOTE_LAUNCH_REFUSED) {
-        notes &= ~(unsigned)TT_NOTE_LAUNCH_LOST;
-    }
-    return notes;
+    return tt_note_causes(notes);
 }
 
 void tt_plugin_engine_loss(const struct tt_plugin_engine *engine, unsigned notes,

@@ -9,8 +9,8 @@
 
 #include "audio/pcm.h"
 #include "audio/stream_config.h"
-#include "plugin/attach.h"
 #include "report/loss_line.h"
+#include "run/attach.h"
 #include "run/listen.h"
 #include "run/talk.h"
 
@@ -27,7 +27,7 @@ struct tt_plugin_engine {
 /* `config` complete; what `attachment` holds stays the caller's. Owns talk or listen. 0 or -errno.
  */
 int tt_plugin_engine_new(const struct tt_plugin_engine *shape, enum tt_role role,
-                         const struct tt_plugin_attachment *attachment,
+                         const struct tt_attachment *attachment,
                          struct tt_plugin_engine *ret_engine);
 /* Stops it; nothing where there is none. */
 void tt_plugin_engine_done(struct tt_plugin_engine *engine);
@@ -46,7 +46,7 @@ void tt_plugin_engine_stop(struct tt_plugin_engine *engine);
 int64_t tt_plugin_engine_delay(const struct tt_plugin_engine *engine);
 /* Of the link and of the engine: enum tt_note. */
 unsigned tt_plugin_engine_notes(const struct tt_plugin_engine *engine,
-                                const struct tt_plugin_attachment *attachment);
+                                const struct tt_attachment *attachment);
 /* What was lost, for people. */
 void tt_plugin_engine_loss(const struct tt_plugin_engine *engine, unsigned notes,
                            struct tt_loss_line *ret_line);

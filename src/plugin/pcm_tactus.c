@@ -23,7 +23,7 @@
 
 #include "audio/eth.h"
 #include "os/wake.h"
-#include "plugin/attach.h"
+#include "plugin/engine.h"
 #include "plugin/negotiate.h"
 #include "plugin/position.h"
 #include "plugin/say.h"
@@ -370,6 +370,7 @@ static int open_device(snd_pcm_t **ret_pcm, const char *name, snd_config_t *sect
 {
     enum tt_role role = stream == SND_PCM_STREAM_PLAYBACK ? TT_ROLE_TALKER : TT_ROLE_LISTENER;
     struct tactus *tactus = calloc(1, sizeof(*tactus));
+    struct tt_message message;
     int error;
 
     if (!tactus) {
@@ -382,8 +383,10 @@ static int open_device(snd_pcm_t **ret_pcm, const char *name, snd_config_t *sect
         error = tt_plugin_settings_read(tactus->voice.name, section, role, &tactus->settings);
     }
     if (error == 0) {
-        error = tt_plugin_attach(tactus->voice.name, &tactus->settings.stream, role,
-                                 &tactus->attachment);
+        error = tt_attach(&tactus->settings.stream, role, 1, &tactus->attachment, &message);
+        if (error < 0) {
+            SNDERR("%s: %s", tactus->voice.name, message.text);
+        }
     }
     if (error < 0) {
         tt_tactus_put_away(tactus);

@@ -10,15 +10,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "plugin/attach.h"
 #include "plugin/engine.h"
 #include "plugin/say.h"
 #include "plugin/settings.h"
+#include "run/attach.h"
 
 struct tactus {
     snd_pcm_ioplug_t io;
     struct tt_plugin_settings settings;
-    struct tt_plugin_attachment attachment;
+    struct tt_attachment attachment;
     struct tt_plugin_engine engine; /* from hw_params on; engine.device is NULL before */
     struct tt_plugin_voice voice;
     enum tt_pcm_format format;

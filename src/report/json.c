@@ -106,6 +106,8 @@ json_t *tt_json_listener_counters(const struct tt_listener_counters *counters)
         LISTENER_FIELD(stamps_off),
         LISTENER_FIELD(resyncs),
         LISTENER_FIELD(restarts),
+        LISTENER_FIELD(absences),
+        LISTENER_FIELD(pdus_other_timescale),
         LISTENER_FIELD(pdus_other_talker),
         LISTENER_FIELD(pdus_other_format),
     };

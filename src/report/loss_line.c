@@ -93,10 +93,15 @@ void tt_loss_line_listen(const struct tt_stream_config *config,
         add(ret_line, "packets of another talker with the same stream ID: %" PRIu64,
             stream->pdus_other_talker);
     }
-    if (stream->pdus_early + stream->pdus_unplaced > 0) {
+    if (stream->pdus_other_timescale > 0) {
         add(ret_line,
-            "packets whose presentation time made no sense here (UTC instead of TAI? see "
-            "timescale): %" PRIu64,
+            config->timescale == TT_TIMESCALE_UTC
+                ? "packets stamped in TAI instead of UTC (give timescale tai): %" PRIu64
+                : "packets stamped in UTC instead of TAI (set the talker's clock, or give "
+                  "timescale utc): %" PRIu64,
+            stream->pdus_other_timescale);
+    } else if (stream->pdus_early + stream->pdus_unplaced > 0) {
+        add(ret_line, "packets whose presentation time made no sense here: %" PRIu64,
             stream->pdus_early + stream->pdus_unplaced);
     }
     if (refused(stream) > 0) {

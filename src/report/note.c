@@ -58,6 +58,10 @@ const char *tt_note_text(enum tt_note note)
         return "the kernel says that its clock is not synchronised (STA_UNSYNC): packets carried "
                "tu, so listeners need not trust their stamps; where ptp4l and phc2sys, or chrony "
                "without rtcsync, keep it right all the same, give tu never";
+    case TT_NOTE_MASTER_LOST:
+        return "ALARM: the media clock's master was gone, or said that it is uncertain: the stream "
+               "ran on at the rate that was found, and its packets carried tu; look after the CRF "
+               "stream and its talker";
     case TT_NOTE_LAUNCH_LOST:
         return "the kernel dropped packets because their launch time had passed (counted as "
                "launch_missed, launch_invalid): give etf a longer delta, or the stream a longer "
@@ -78,4 +82,15 @@ const char *tt_note_next(unsigned *notes)
         }
     }
     return NULL;
+}
+
+unsigned tt_note_causes(unsigned notes)
+{
+    if (notes & (TT_NOTE_LAUNCH_PERMISSION | TT_NOTE_ETF_DELTA)) {
+        notes &= ~(unsigned)TT_NOTE_SOFTWARE_PACE;
+    }
+    if (notes & TT_NOTE_LAUNCH_REFUSED) {
+        notes &= ~(unsigned)TT_NOTE_LAUNCH_LOST;
+    }
+    return notes;
 }

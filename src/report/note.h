@@ -13,4 +13,7 @@ const char *tt_note_text(enum tt_note note);
  * while ((text = tt_note_next(&notes))) … */
 const char *tt_note_next(unsigned *notes);
 
+/* One note for one cause: without those that another one among them says better. */
+unsigned tt_note_causes(unsigned notes);
+
 #endif

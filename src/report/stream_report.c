@@ -25,7 +25,8 @@ static const struct tt_json_field talk_fields[] = {
     TT_JSON_FIELD(tt_talk_counters, frames_inserted),
 };
 
-static_assert(TT_COUNT_OF(talk_fields) == sizeof(struct tt_talk_counters) / sizeof(uint64_t),
+/* The worst lateness is in the summary. */
+static_assert(TT_COUNT_OF(talk_fields) + 1 == sizeof(struct tt_talk_counters) / sizeof(uint64_t),
               "a counter is missing");
 
 static const struct tt_json_field listen_fields[] = {
@@ -66,47 +67,31 @@ static json_t *report_notes(unsigned notes)
     return lines;
 }
 
-/* Takes over `counters` and `rest`. */
-static int report_write(const char *path, const char *role, const struct tt_stream_config *config,
-                        json_t *counters, json_t *rest)
+/* Takes over `counters`. */
+static json_t *stream_json(const char *role, const struct tt_stream_config *config,
+                           json_t *counters, const struct tt_hist *lateness, unsigned notes)
 {
-    json_t *report =
-        json_pack("{s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "role", role, "stream_id",
-                  tt_json_stream_id(config->stream_id), "interface", config->ifname, "format",
-                  report_format(config->format), "rate_hz", tt_json_known(config->rate_hz, 1),
-                  "channels", tt_json_known(config->channels, 1), "frames_per_pdu",
-                  tt_json_known(config->frames_per_pdu, 1), "counters", counters);
-    int error = -ENOMEM;
-
-    if (report && rest && json_object_update(report, rest) == 0) {
-        error = tt_json_write_file(path, report);
-    }
-    json_decref(report);
-    json_decref(rest);
-    return error;
+    return json_pack("{s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "role", role,
+                     "stream_id", tt_json_stream_id(config->stream_id), "interface", config->ifname,
+                     "format", report_format(config->format), "rate_hz",
+                     tt_json_known(config->rate_hz, 1), "channels",
+                     tt_json_known(config->channels, 1), "frames_per_pdu",
+                     tt_json_known(config->frames_per_pdu, 1), "counters", counters, "lateness_ns",
+                     tt_json_summary(lateness), "notes", report_notes(notes));
 }
 
-static json_t *report_rest(const struct tt_hist *lateness, const struct tt_event_log *log,
-                           unsigned notes)
-{
-    return json_pack("{s:o, s:o, s:o, s:o}", "lateness_ns", tt_json_summary(lateness), "events",
-                     report_events(log), "events_unkept", tt_json_u64(log ? log->unkept : 0),
-                     "notes", report_notes(notes));
-}
-
-int tt_stream_report_talk(const char *path, const struct tt_stream_config *config,
-                          const struct tt_talk_counters *counters, const struct tt_hist *lateness,
-                          const struct tt_event_log *log, unsigned notes)
-{
-    return report_write(path, "talker", config,
-                        tt_json_fields(counters, talk_fields, TT_COUNT_OF(talk_fields)),
-                        report_rest(lateness, log, notes));
-}
-
-int tt_stream_report_listen(const char *path, const struct tt_stream_config *config,
-                            const struct tt_listen_counters *counters,
-                            const struct tt_hist *lateness, const struct tt_event_log *log,
+json_t *tt_stream_json_talk(const struct tt_stream_config *config,
+                            const struct tt_talk_counters *counters, const struct tt_hist *lateness,
                             unsigned notes)
+{
+    return stream_json("talker", config,
+                       tt_json_fields(counters, talk_fields, TT_COUNT_OF(talk_fields)), lateness,
+                       notes);
+}
+
+json_t *tt_stream_json_listen(const struct tt_stream_config *config,
+                              const struct tt_listen_counters *counters,
+                              const struct tt_hist *lateness, unsigned notes)
 {
     json_t *object = tt_json_listener_counters(&counters->stream);
     json_t *engine = tt_json_fields(counters, listen_fields, TT_COUNT_OF(listen_fields));
@@ -115,5 +100,33 @@ int tt_stream_report_listen(const char *path, const struct tt_stream_config *con
     json_decref(engine);
     json_object_set_new(object, "drift_ppb", json_integer((json_int_t)counters->drift_ppb));
     json_object_set_new(object, "talker_present", json_boolean(counters->talker_present));
-    return report_write(path, "listener", config, object, report_rest(lateness, log, notes));
+    return stream_json("listener", config, object, lateness, notes);
+}
+
+/* Takes over `report`. */
+static int report_write(const char *path, json_t *report, const struct tt_event_log *log)
+{
+    int error = -ENOMEM;
+
+    if (report && json_object_set_new(report, "events", report_events(log)) == 0 &&
+        json_object_set_new(report, "events_unkept", tt_json_u64(log ? log->unkept : 0)) == 0) {
+        error = tt_json_write_file(path, report);
+    }
+    json_decref(report);
+    return error;
+}
+
+int tt_stream_report_talk(const char *path, const struct tt_stream_config *config,
+                          const struct tt_talk_counters *counters, const struct tt_hist *lateness,
+                          const struct tt_event_log *log, unsigned notes)
+{
+    return report_write(path, tt_stream_json_talk(config, counters, lateness, notes), log);
+}
+
+int tt_stream_report_listen(const char *path, const struct tt_stream_config *config,
+                            const struct tt_listen_counters *counters,
+                            const struct tt_hist *lateness, const struct tt_event_log *log,
+                            unsigned notes)
+{
+    return report_write(path, tt_stream_json_listen(config, counters, lateness, notes), log);
 }

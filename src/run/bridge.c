@@ -12,6 +12,7 @@
 #include "base/min_max.h"
 #include "base/ns.h"
 #include "os/memory.h"
+#include "run/peaks.h"
 #include "run/thread.h"
 
 #define BLOCK_FRAMES 512 /* source frames that are resampled at once, and room for the sink's */
@@ -52,6 +53,7 @@ struct tt_bridge {
     struct tt_seqlock lock;
     struct tt_bridge_counters shared;
     struct tt_bridge_counters live;
+    _Atomic float *peaks; /* one a channel; the reader sets them to 0 */
 };
 
 static bool is_capture(const struct tt_bridge *bridge)
@@ -111,7 +113,8 @@ static int allocate(struct tt_bridge *bridge)
     bridge->sink_samples = tt_memory_new(samples, sizeof *bridge->sink_samples);
     bridge->wire_bytes = tt_memory_new(samples, 4);
     bridge->frame_bytes = tt_memory_new(samples, 4);
-    if (!bridge->source_samples || !bridge->sink_samples || !bridge->wire_bytes ||
+    bridge->peaks = tt_memory_new(bridge->config.channels, sizeof *bridge->peaks);
+    if (!bridge->peaks || !bridge->source_samples || !bridge->sink_samples || !bridge->wire_bytes ||
         !bridge->frame_bytes) {
         return -ENOMEM;
     }
@@ -156,6 +159,7 @@ void tt_bridge_free(struct tt_bridge *bridge)
     }
     tt_bridge_stop(bridge);
     tt_resampler_free(bridge->resampler);
+    free(bridge->peaks);
     free(bridge->source_samples);
     free(bridge->sink_samples);
     free(bridge->wire_bytes);
@@ -297,6 +301,7 @@ static int move(struct tt_bridge *bridge, int64_t ready)
             return (int)n;
         }
         ready -= n;
+        tt_peaks_raise(bridge->peaks, bridge->config.channels, bridge->source_samples, (size_t)n);
         bridge->drop_frames -= dropped;
         memmove(bridge->source_samples,
                 bridge->source_samples + (size_t)dropped * bridge->config.channels,
@@ -479,4 +484,9 @@ void tt_bridge_stop(struct tt_bridge *bridge)
 void tt_bridge_counters(struct tt_bridge *bridge, struct tt_bridge_counters *ret_counters)
 {
     tt_counters_read(&bridge->lock, &bridge->shared, sizeof *ret_counters, ret_counters);
+}
+
+void tt_bridge_peaks(struct tt_bridge *bridge, float *peaks)
+{
+    tt_peaks_take(bridge->peaks, bridge->config.channels, peaks);
 }

@@ -75,5 +75,8 @@ void tt_bridge_stop(struct tt_bridge *bridge);
 TT_RT int64_t tt_bridge_step(struct tt_bridge *bridge);
 
 void tt_bridge_counters(struct tt_bridge *bridge, struct tt_bridge_counters *ret_counters);
+/* Raises the peak of each channel to what came from the source since the last call; full scale is
+ * 1. One reader. */
+void tt_bridge_peaks(struct tt_bridge *bridge, float *peaks);
 
 #endif

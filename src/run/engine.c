@@ -12,6 +12,8 @@
 #include "base/min_max.h"
 #include "base/ns.h"
 #include "os/memory.h"
+#include "run/clock_in.h"
+#include "run/clock_out.h"
 #include "run/engine_port.h"
 #include "run/listen_inside.h"
 #include "run/talk_inside.h"
@@ -33,6 +35,10 @@ struct tt_engine {
     struct tt_talk **due; /* of a step, in the order in which they are due */
     size_t talk_count;
     struct tt_talk_batch batch;
+
+    struct tt_clock_in *clock_in;
+    struct tt_clock_out *clock_out;
+    bool talks_begun; /* those that follow a clock wait for it */
 
     struct tt_engine_port *ports;
     size_t port_count;
@@ -70,6 +76,19 @@ void tt_engine_free(struct tt_engine *engine)
 void tt_engine_set_cpu(struct tt_engine *engine, int cpu)
 {
     engine->cpu = cpu;
+}
+
+void tt_engine_follow(struct tt_engine *engine, struct tt_clock_in *in)
+{
+    engine->clock_in = in;
+    for (size_t i = 0; i < engine->talk_count && !in; i++) {
+        tt_talk_follow(engine->talks[i], NULL);
+    }
+}
+
+void tt_engine_tell(struct tt_engine *engine, struct tt_clock_out *out)
+{
+    engine->clock_out = out;
 }
 
 /* Room for one more pointer; memory that real-time code reads is touched here, by writing to it. */
@@ -194,6 +213,13 @@ static void look_at_clock(struct tt_engine *engine, int64_t mono_ns)
     }
 }
 
+static void note_talks(struct tt_engine *engine, unsigned notes)
+{
+    for (size_t i = 0; i < engine->talk_count; i++) {
+        atomic_fetch_or(&engine->talks[i]->notes, notes);
+    }
+}
+
 /* Now, by the followed offset; where TAI stepped, every stream steps with it. */
 static int64_t follow_tai(struct tt_engine *engine)
 {
@@ -216,7 +242,52 @@ static int64_t follow_tai(struct tt_engine *engine)
     for (size_t i = 0; i < engine->port_count; i++) {
         tt_engine_port_clock_step(&engine->ports[i], step_ns, now_tai_ns);
     }
+    if (engine->clock_in) {
+        tt_clock_in_clock_step(engine->clock_in, step_ns);
+    }
+    if (engine->clock_out && engine->talks_begun) {
+        tt_clock_out_clock_step(engine->clock_out, step_ns);
+    }
     return now_tai_ns;
+}
+
+static void begin_talks(struct tt_engine *engine, int64_t now_tai_ns)
+{
+    int64_t lead_ns = 0;
+
+    for (size_t i = 0; i < engine->talk_count; i++) {
+        lead_ns = tt_max64(lead_ns, tt_talk_start_lead(engine->talks[i]));
+    }
+    for (size_t i = 0; i < engine->talk_count; i++) {
+        tt_talk_begin(engine->talks[i], now_tai_ns + lead_ns, now_tai_ns);
+    }
+    if (engine->clock_out) {
+        tt_clock_out_begin(engine->clock_out, now_tai_ns + lead_ns);
+    }
+    engine->talks_begun = true;
+}
+
+/* The clocks of the engine: first what is followed, then what follows it. Returns the time of the
+ * next step. */
+static int64_t step_clocks(struct tt_engine *engine, int64_t now_tai_ns)
+{
+    int64_t next_ns = INT64_MAX;
+
+    if (engine->clock_in) {
+        const struct tt_media_grid *grid = tt_clock_in_grid(engine->clock_in);
+
+        next_ns = tt_clock_in_step(engine->clock_in, now_tai_ns);
+        if (grid->ready && !engine->talks_begun) {
+            begin_talks(engine, now_tai_ns);
+        }
+        if (grid->uncertain && engine->talks_begun) {
+            note_talks(engine, TT_NOTE_MASTER_LOST);
+        }
+    }
+    if (engine->clock_out && engine->talks_begun) {
+        next_ns = tt_min64(next_ns, tt_clock_out_step(engine->clock_out, now_tai_ns));
+    }
+    return next_ns;
 }
 
 /* Those that are due, in order; the first of equals is the first that came. */
@@ -259,7 +330,7 @@ static void step_talks(struct tt_engine *engine, int64_t now_tai_ns)
 int64_t tt_engine_step(struct tt_engine *engine)
 {
     int64_t now_tai_ns = follow_tai(engine);
-    int64_t next_ns = now_tai_ns + IDLE_NS;
+    int64_t next_ns = tt_min64(step_clocks(engine, now_tai_ns), now_tai_ns + IDLE_NS);
 
     engine->counters.steps++;
     step_talks(engine, now_tai_ns);
@@ -298,20 +369,25 @@ static enum tt_wait wait_of_thread(void *context)
 
 static void begin_all(struct tt_engine *engine)
 {
+    const struct tt_media_grid *grid = NULL;
     int64_t now_tai_ns;
-    int64_t lead_ns = 0;
 
     engine->timebase.valid = false; /* a step while it was stopped is none */
     engine->clock_look_mono_ns = INT64_MIN;
     for (size_t i = 0; i < engine->port_count; i++) {
         tt_engine_port_empty(&engine->ports[i]);
     }
+    engine->talks_begun = false;
     now_tai_ns = follow_tai(engine);
-    for (size_t i = 0; i < engine->talk_count; i++) {
-        lead_ns = tt_max64(lead_ns, tt_talk_start_lead(engine->talks[i]));
+    if (engine->clock_in) {
+        tt_clock_in_begin(engine->clock_in, now_tai_ns);
+        grid = tt_clock_in_grid(engine->clock_in);
+        for (size_t i = 0; i < engine->talk_count; i++) {
+            tt_talk_follow(engine->talks[i], grid);
+        }
     }
-    for (size_t i = 0; i < engine->talk_count; i++) {
-        tt_talk_begin(engine->talks[i], now_tai_ns + lead_ns, now_tai_ns);
+    if (!grid || grid->ready) {
+        begin_talks(engine, now_tai_ns);
     }
     for (size_t i = 0; i < engine->port_count; i++) {
         tt_engine_port_begin(&engine->ports[i], now_tai_ns);
@@ -320,9 +396,7 @@ static void begin_all(struct tt_engine *engine)
 
 static void note_all(struct tt_engine *engine, unsigned notes)
 {
-    for (size_t i = 0; i < engine->talk_count; i++) {
-        atomic_fetch_or(&engine->talks[i]->notes, notes);
-    }
+    note_talks(engine, notes);
     for (size_t i = 0; i < engine->port_count; i++) {
         tt_engine_port_note(&engine->ports[i], notes);
     }

@@ -22,6 +22,8 @@
 #include "os/clock.h"
 #include "os/link.h"
 
+struct tt_clock_in;
+struct tt_clock_out;
 struct tt_engine;
 struct tt_talk;
 struct tt_listen;
@@ -40,6 +42,14 @@ void tt_engine_free(struct tt_engine *engine);
 
 /* The thread's processor from the next start on; -1: any. */
 void tt_engine_set_cpu(struct tt_engine *engine, int cpu);
+
+/* While it is stopped: all its talkers run on this clock (NULL: on TAI), and begin to send once it
+ * has locked. What holds for it holds for them: without its master they carry tu, and say so
+ * (TT_NOTE_MASTER_LOST). It outlives the engine. */
+void tt_engine_follow(struct tt_engine *engine, struct tt_clock_in *in);
+/* While it is stopped: it tells its clock to others (NULL: it does not), which begins with the
+ * talkers. It outlives the engine. */
+void tt_engine_tell(struct tt_engine *engine, struct tt_clock_out *out);
 
 /* Starts all its streams at one time, each as tt_talk_start and tt_listen_start say. `thread`
  * false: the caller steps. 0 or -errno (-EINVAL: there is no such processor). */

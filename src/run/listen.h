@@ -27,6 +27,8 @@ struct tt_listen_counters {
     uint64_t receive_drops; /* lost in the socket's buffer */
     uint64_t xruns;
     uint64_t clock_steps;
+    int64_t lateness_max_ns;     /* arrival - presentation of stamped PDUs, once there was one: the
+                                     worst yet */
     int64_t drift_ppb;           /* of the talker's media clock against TAI */
     struct tt_media_clock clock; /* device position <-> presentation time */
     bool talker_present;

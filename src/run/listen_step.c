@@ -9,12 +9,16 @@
 #include "base/min_max.h"
 #include "base/ns.h"
 
+#define TAI_MINUS_UTC_S 37 /* since 2017; where the kernel does not know */
+
 void tt_listen_read_tai_offset(struct tt_listen *listen)
 {
     int offset_s = tt_engine_tai_offset(listen->engine);
 
+    listen->listener.other_scale_ns = (offset_s != 0 ? offset_s : TAI_MINUS_UTC_S) * TT_NS_PER_S;
     if (listen->config.timescale == TT_TIMESCALE_UTC) {
         listen->listener.stamp_offset_ns = offset_s * TT_NS_PER_S;
+        listen->listener.other_scale_ns = -listen->listener.other_scale_ns;
     } else if (offset_s == 0) {
         atomic_fetch_or(&listen->notes, TT_NOTE_TAI_UNSET);
     }
@@ -41,6 +45,8 @@ bool tt_listen_runs(const struct tt_listen *listen)
 static void publish(struct tt_listen *listen)
 {
     listen->live.stream = tt_listener_counters(&listen->listener);
+    listen->live.lateness_max_ns =
+        listen->listener.lateness.n > 0 ? listen->listener.lateness.max : 0;
     listen->live.drift_ppb = tt_media_clock_drift_ppb(&listen->listener.clock);
     listen->live.clock = listen->listener.clock;
     listen->live.talker_present = listen->listener.locked;
@@ -126,7 +132,7 @@ void tt_listen_conclude(struct tt_listen *listen, int64_t now_tai_ns, int64_t do
     atomic_store_explicit(&device->engine_frame, position, memory_order_release);
     ready = position - atomic_load_explicit(&device->program_frame, memory_order_acquire);
     if ((ready > device->buffer_frames && !atomic_load(&device->endless)) ||
-        (listen->live.talker_present && !listen->listener.locked &&
+        (listen->live.stream.absences != listen->listener.counters.absences &&
          listen->config.on_absence == TT_ABSENCE_XRUN)) {
         stop_by_itself(listen, now_tai_ns);
     }

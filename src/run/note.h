@@ -21,6 +21,7 @@ enum tt_note {
     TT_NOTE_LINK_GONE = 1 << 11,      /* the interface was deleted, or moved elsewhere */
     TT_NOTE_LAUNCH_UNKEPT = 1 << 12,  /* the qdisc did not keep packets until their launch time */
     TT_NOTE_UNSYNCHRONISED = 1 << 13, /* the kernel says so of its clock: PDUs carried tu */
+    TT_NOTE_MASTER_LOST = 1 << 14,    /* of the media clock: the stream ran on alone, with tu */
 };
 
 #endif

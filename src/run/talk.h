@@ -40,6 +40,7 @@ struct tt_talk_counters {
     uint64_t launch_unkept; /* no longer in the kernel before their launch time, without a report */
     uint64_t underruns;     /* on_underrun silence: times that the program was too slow … */
     uint64_t frames_inserted; /* … and how much later its frames are for that */
+    int64_t lateness_max_ns;  /* departure - due, once a PDU was sent: the worst yet */
 };
 
 struct tt_talk_setup {

@@ -12,7 +12,7 @@
 
 void tt_talk_publish(struct tt_talk *talk)
 {
-    talk->live.next_frame = talk->talker.next_frame;
+    talk->live.next_frame = tt_talk_position(talk);
     talk->live.next_due_tai_ns = tt_talker_due(&talk->talker, talk->talker.next_frame);
     tt_counters_begin(&talk->lock);
     talk->shared = talk->live;
@@ -155,6 +155,7 @@ void tt_talk_book(const struct tt_talk_batch *batch, int i, int64_t done_tai_ns)
         tt_flight_add(&talk->flight, pdu->launch_tai_ns, pdu->frame, batch->frames[i]);
     }
     tt_hist_record(&talk->lateness, departure_ns - pdu->due_tai_ns);
+    counters->lateness_max_ns = talk->lateness.max;
     if (departure_ns - pdu->due_tai_ns > talk->talker.interval_ns) {
         counters->pdus_late++;
     }

@@ -12,7 +12,7 @@
 #include "base/hist.h"
 #include "os/link_packet.h"
 
-#define BUFFER_BYTES (64u << 20)
+#define BUFFER_BYTES (32u << 20)
 #define PACKET_BYTES 128
 #define SEQUENCE_AT  16
 
@@ -64,6 +64,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "arrivals: cannot listen on %s\n", argv[1]);
         return 1;
     }
+    puts("ready=1");
+    fflush(stdout);
     sigwait(&end, &got);
     tt_hist_init(&intervals);
     read_all(link, &intervals, &gaps);

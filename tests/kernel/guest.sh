@@ -97,7 +97,11 @@ noise() { head -c $(($1 * 192)) /dev/urandom; }
 measure() {
     ip netns exec listener arrivals listener0 >/tmp/arrivals &
     arrivals_pid=$!
-    sleep 0.1
+    # Its memory takes a while to be had.
+    for _ in $(seq 100); do
+        grep -q ready /tmp/arrivals && break
+        usleep 20000
+    done
 }
 
 arrived() {

@@ -14,9 +14,9 @@ CC = ["cc"]
 HEADER = "/* A file of the test. */\n"
 
 
-def lint(name, argument):
+def lint(name, *arguments):
     """(exit code, output) of one lint."""
-    done = subprocess.run([sys.executable, LINTS / f"{name}.py", argument],
+    done = subprocess.run([sys.executable, LINTS / f"{name}.py", *arguments],
                           capture_output=True, text=True, check=False)
     return done.returncode, done.stdout + done.stderr
 
@@ -33,13 +33,16 @@ class Scratch(unittest.TestCase):
         path.write_text(text, encoding="utf-8")
         return path
 
+    def arguments(self):
+        return [self.root]
+
     def assert_fails(self, name, word):
-        code, output = lint(name, self.root)
+        code, output = lint(name, *self.arguments())
         self.assertEqual(code, 1, output)
         self.assertIn(word, output)
 
     def assert_passes(self, name):
-        code, output = lint(name, self.root)
+        code, output = lint(name, *self.arguments())
         self.assertEqual(code, 0, output)
 
 
@@ -177,6 +180,52 @@ class Text(Scratch):
     def test_build_folders_are_not_looked_at(self):
         self.write("build-check/x.c", "int x;\n")
         self.assert_passes("text")
+
+
+class Faults(Scratch):
+    HEAD = "| scenario | tests |\n| --- | --- |\n"
+
+    def setUp(self):
+        super().setUp()
+        self.write("tests/system/test_play.py", '#!\nCASES = ["stall", "link-down"]\n')
+        self.write("tests/system/meson.build", "test('long_' + name)  # 20s\n")
+        self.write("tests/kernel/test_clocks.sh", "#\n")
+        self.write("tests/sim/test_capture.c", "/* --list */\n")
+        program = self.write("build/tests/sim/test_sim_capture", "#!/bin/sh\nprintf 'loss-1\\nloss-1-sparse\\n'\n")
+        program.chmod(0o755)
+
+    def arguments(self):
+        return [self.root, self.root / "build"]
+
+    def table(self, *cells):
+        self.write("doc/faults.md", self.HEAD + "".join(f"| something | {cell} |\n" for cell in cells))
+
+    def test_what_is_there_passes(self):
+        self.table("sim_capture: loss-1, loss-1-sparse; play: stall", "guest test clocks", "by name long_20s")
+        self.assert_passes("faults")
+
+    def test_a_line_without_a_test(self):
+        self.table("sim_capture: loss-1, loss-1-sparse", "")
+        self.assert_fails("faults", "doc/faults.md:4: no test holds this line")
+
+    def test_a_case_that_is_not_there(self):
+        self.table("sim_capture: loss-1, loss-1-sparse, loss-2; play: link-up")
+        self.assert_fails("faults", "sim_capture has no case loss-2")
+        self.assert_fails("faults", "play has no case link-up")
+
+    def test_a_case_that_no_line_names(self):
+        self.table("sim_capture: loss-1")
+        self.assert_fails("faults", "sim_capture has a case loss-1-sparse, and no line names it")
+
+    def test_a_program_that_is_not_there(self):
+        for cell in ("sim_playback: loss-1", "guest test time", "by name long_30s"):
+            with self.subTest(cell):
+                self.table("sim_capture: loss-1, loss-1-sparse", cell)
+                self.assert_fails("faults", "there is no test")
+
+    def test_no_table(self):
+        self.write("doc/faults.md", "# What can go wrong\n")
+        self.assert_fails("faults", "0 lines")
 
 
 if __name__ == "__main__":

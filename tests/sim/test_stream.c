@@ -2,6 +2,7 @@
  * End to end in virtual time: every frame of the source is in the recording, bit for bit, or lies
  * where the packets' own fates say that it cannot be, and is counted there.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/ns.h"
@@ -21,7 +22,8 @@ static const uint8_t *sent(const struct sim_result *r, int64_t frame)
 
 static void fail_case(const struct sim_case *c, const char *what, int64_t where)
 {
-    fail_msg("seed %llu: %s at %lld", (unsigned long long)c->seed, what, (long long)where);
+    fail_msg("seed %llu: %s at %lld (of random_faults: in words by test_sim_stream --seed %llu)",
+             (unsigned long long)c->seed, what, (long long)where, (unsigned long long)c->seed);
 }
 
 /* Silence before, the whole source at one place, silence after. */
@@ -210,36 +212,80 @@ static void spare_the_first(const struct sim_case *c, uint64_t index, uint8_t *d
     }
 }
 
+static struct sim_case random_case(uint64_t seed)
+{
+    struct sim_case c = sim_default(seed);
+    uint64_t random = seed;
+
+    c.rate_hz = tt_aaf_rates[random_next(&random) % TT_AAF_RATES];
+    c.frames = c.rate_hz / 3;
+    c.buffer_frames = c.rate_hz / 2;
+    c.mtt_ns = (int64_t)(1 + random_next(&random) % 30) * TT_NS_PER_MS;
+    c.playout_latency_ns = (int64_t)(random_next(&random) % 5) * TT_NS_PER_MS;
+    c.loss_per_mille = (unsigned)(random_next(&random) % 100);
+    c.copies_per_mille = (unsigned)(random_next(&random) % 50);
+    c.jitter_ns = (int64_t)(random_next(&random) % 4000) * TT_NS_PER_US;
+    c.talk_late_ns = (int64_t)(random_next(&random) % 200) * TT_NS_PER_US;
+    c.talk_stall_ns = (int64_t)(random_next(&random) % 60) * TT_NS_PER_MS;
+    c.listen_late_ns = (int64_t)(random_next(&random) % 20) * TT_NS_PER_MS;
+    c.vlan_id = seed % 2 == 0 ? 2 : -1;
+    c.fate = spare_the_first;
+    return c;
+}
+
+static void check_random(const struct sim_case *c, const struct sim_result *r)
+{
+    check_faults(c, r);
+    if (r->burst_max > 2) {
+        fail_case(c, "more than two PDUs in one interval", (int64_t)r->burst_max);
+    }
+}
+
 static void random_faults(void **state)
 {
     (void)state;
     for (uint64_t seed = 0; seed < 1000; seed++) {
-        struct sim_case c = sim_default(seed);
-        uint64_t random = seed;
-
-        c.rate_hz = tt_aaf_rates[random_next(&random) % TT_AAF_RATES];
-        c.frames = c.rate_hz / 3;
-        c.buffer_frames = c.rate_hz / 2;
-        c.mtt_ns = (int64_t)(1 + random_next(&random) % 30) * TT_NS_PER_MS;
-        c.playout_latency_ns = (int64_t)(random_next(&random) % 5) * TT_NS_PER_MS;
-        c.loss_per_mille = (unsigned)(random_next(&random) % 100);
-        c.copies_per_mille = (unsigned)(random_next(&random) % 50);
-        c.jitter_ns = (int64_t)(random_next(&random) % 4000) * TT_NS_PER_US;
-        c.talk_late_ns = (int64_t)(random_next(&random) % 200) * TT_NS_PER_US;
-        c.talk_stall_ns = (int64_t)(random_next(&random) % 60) * TT_NS_PER_MS;
-        c.listen_late_ns = (int64_t)(random_next(&random) % 20) * TT_NS_PER_MS;
-        c.vlan_id = seed % 2 == 0 ? 2 : -1;
-        c.fate = spare_the_first;
-
+        struct sim_case c = random_case(seed);
         struct sim_result r;
 
         sim_run(&c, &r);
-        check_faults(&c, &r);
-        if (r.burst_max > 2) {
-            fail_case(&c, "more than two PDUs in one interval", (int64_t)r.burst_max);
-        }
+        check_random(&c, &r);
         sim_free(&r);
     }
+}
+
+static void show_events(const char *whose, const struct tt_event *events, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        printf("%s: %s at %lld, frames: %lld, TAI %lld ns\n", whose,
+               tt_event_kind_name(events[i].kind), (long long)events[i].frame,
+               (long long)events[i].frames, (long long)events[i].time_tai_ns);
+    }
+}
+
+/* One of random_faults, in words. */
+static int replay(uint64_t seed)
+{
+    struct sim_case c = random_case(seed);
+    struct sim_result r;
+
+    printf(
+        "%u Hz, mtt %lld us, playout latency %lld us, in 1000 lost %u and copied %u, jitter %lld "
+        "us, talker late by %lld us and now and then %lld, listener by %lld\n",
+        c.rate_hz, (long long)c.mtt_ns / 1000, (long long)c.playout_latency_ns / 1000,
+        c.loss_per_mille, c.copies_per_mille, (long long)c.jitter_ns / 1000,
+        (long long)c.talk_late_ns / 1000, (long long)c.talk_stall_ns / 1000,
+        (long long)c.listen_late_ns / 1000);
+    sim_run(&c, &r);
+    show_events("talker", r.talk_events, r.talk_event_count);
+    show_events("listener", r.events, r.event_count);
+    printf("frames recorded: %lld, the source begins at %lld\n", (long long)r.recorded,
+           (long long)r.start);
+    fflush(stdout);
+    check_random(&c, &r);
+    puts("all as it should be");
+    sim_free(&r);
+    return 0;
 }
 
 static int64_t lost_first;
@@ -403,7 +449,7 @@ static void single_refusals_do_not(void **state)
     sim_free(&r);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_rate_and_format),
@@ -417,5 +463,8 @@ int main(void)
         cmocka_unit_test(single_refusals_do_not),
     };
 
+    if (argc == 3 && strcmp(argv[1], "--seed") == 0) {
+        return replay(strtoull(argv[2], NULL, 10));
+    }
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

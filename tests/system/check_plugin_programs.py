@@ -20,10 +20,12 @@ from plugin_lab import Lab, need, skip
 
 RATE = 48000
 QUIET, NOISE, REST = 24000, 24000, 14400  # frames of the source
-RECORD_S = 6
+RECORD_S = (6, 20)  # where a player came too late for the first, the second
 LIMIT_S = 60
 # What is said although all is well: the clock of this machine; JACK looks for a mixer, which there is none of.
-HARMLESS = r"TAI offset|Invalid CTL|control open|acquire_rt"
+HARMLESS = r"TAI offset|Invalid CTL|control open|acquire_rt|^\[I\]"
+# What JACK and PipeWire say when one of their clients came too late, of which the device knows nothing.
+CLIENT_LATE = r"too slow|was not finished|Process error"
 COMPLAINT = r"error|warn|fail|cannot|unable|invalid|xrun|underrun|overrun|broken|not sent|in time"
 
 
@@ -39,6 +41,7 @@ class Programs(Lab):
         self.take = self.folder / "take.wav"
         self.text = self.pair("play", "record", 1)
         self.said = []
+        self.client_late = False
 
     def pair(self, play, record, number):
         text = ""
@@ -61,9 +64,18 @@ class Programs(Lab):
                 self.end()
             time.sleep(0.02)
 
-    def listening(self):
-        """A packet socket that receives: the recording program has opened its device."""
-        return any(line.split()[3:4] == ["0003"] for line in pathlib.Path("/proc/net/packet").read_text().splitlines())
+    def listening(self, others=0):
+        """One more packet socket that receives: the recording program has opened its device."""
+        sockets = pathlib.Path("/proc/net/packet").read_text().splitlines()
+        return [line.split()[3] for line in sockets].count("0003") > others
+
+    def serve(self, command, environment):
+        """A server, which may say more than a pipe holds."""
+        said = self.folder / f"{command[0]}.said"
+        with open(said, "w") as file:
+            program = subprocess.Popen(command, env=environment, stdout=file, stderr=file)
+        program.said = said
+        return program
 
     def finish(self, program, code=(0,)):
         """A program that should end by itself."""
@@ -72,13 +84,17 @@ class Programs(Lab):
         except subprocess.TimeoutExpired:
             program.kill()
             output, errors = program.communicate()
-            errors += "\nit hung"
+            self.check(False, f"{program.args[0]} hung")
+        if hasattr(program, "said"):
+            output, errors = "", program.said.read_text()
         self.check(program.returncode in code, f"{program.args[0]}: exit {program.returncode}: {output}{errors}")
         self.quiet(program.args[0], output + errors)
         return output
 
     def excused(self):
-        """Whether a device has lost something, or a program was too slow."""
+        """Whether a device has lost something, or a program was too slow, as it or the device says."""
+        if self.client_late:
+            return True
         for report in self.folder.glob("*.json"):
             counters = json.loads(report.read_text())["counters"]
             names = "xruns pdus_dropped pdus_refused frames_lost frames_late receive_drops"
@@ -89,6 +105,7 @@ class Programs(Lab):
     def quiet(self, program, said):
         lines = [line for line in said.splitlines() if re.search(COMPLAINT, line, re.I) and not re.search(HARMLESS, line)]
         self.said += [f"{program}: {line}" for line in lines]
+        self.client_late = self.client_late or bool(re.search(CLIENT_LATE, said))
 
     def nothing_said(self):
         self.check(not self.said or self.excused(), f"it complains: {self.said}")
@@ -104,43 +121,61 @@ class Programs(Lab):
             return
         reports = [f"--report={path}" for path in self.folder.glob("*.json")]
         code, output, errors = self.run([self.tactus, "equal", str(self.wav), str(take), *reports], None)
-        self.check(code in (0, 4), f"the recording: exit {code}: {output}{errors}")
+        self.check(code in (0, 4) or self.client_late, f"the recording: exit {code}: {output}{errors}")
 
-    def cross(self, player, recorder, take, **more):
-        """`recorder` records for RECORD_S seconds what `player` plays meanwhile."""
-        environment = self.environment(self.text, **more)
-        recording = self.start(recorder, environment)
-        self.wait_for("the recorder", self.listening)
-        self.finish(self.start(player, environment))
-        self.finish(recording)
+    def ended(self, take):
+        """Whether silence follows the sound in a recording: it was not too short."""
+        data = take.read_bytes()[44:]
+        return bool(data.strip(b"\0")) and not data[-2 * RATE:].strip(b"\0")
+
+    def record(self, recorder, record, player, play, take, others=0):
+        """`recorder`, given a number of seconds, records so long what `player` plays meanwhile. `record` and `play` are
+        their environments; `others` listen already."""
+        for seconds in RECORD_S:
+            take.unlink(missing_ok=True)
+            recording = self.start(recorder(str(seconds)), record)
+            self.wait_for("the recorder", lambda: self.listening(others))
+            self.finish(self.start(player, play))
+            self.finish(recording)
+            if self.ended(take):
+                break
+            print(f"not over after {seconds} s")
         self.nothing_said()
+
+    def cross(self, recorder, player, take, **more):
+        environment = self.environment(self.text, **more)
+        self.record(recorder, environment, player, environment, take)
         self.compare(take)
+
+
+SHAPE = "-f S16_LE -r 48000 -c 2".split()
+
+
+def arecord(device, take):
+    return lambda seconds: ["arecord", "-q", "-D", device, *SHAPE, "-d", seconds, str(take)]
 
 
 def alsa_utils(lab):
     lab.programs("aplay", "arecord", package="alsa-utils")
-    shape = "-D record -f S16_LE -r 48000 -c 2 -d".split()
-    lab.cross(["aplay", "-D", "play", str(lab.wav)], ["arecord", *shape, str(RECORD_S), str(lab.take)], lab.take)
+    lab.cross(arecord("record", lab.take), ["aplay", "-D", "play", str(lab.wav)], lab.take)
 
 
 def sox(lab):
     lab.programs("sox", "play", "rec", package="sox, libsox-fmt-alsa")
-    shape = ["-r", "48000", "-c", "2", "-b", "16"]
     environment = lab.environment(lab.text, AUDIODRIVER="alsa", AUDIODEV="record")
-    recording = lab.start(["rec", "-q", *shape, str(lab.take), "trim", "0", str(RECORD_S)], environment)
-    lab.wait_for("rec", lab.listening)
-    lab.finish(lab.start(["play", "-q", str(lab.wav)], dict(environment, AUDIODEV="play")))
-    lab.finish(recording)
-    lab.nothing_said()
+    shape = ["-r", "48000", "-c", "2", "-b", "16"]
+    recorder = lambda seconds: ["rec", "-q", *shape, str(lab.take), "trim", "0", seconds]
+    lab.record(recorder, environment, ["play", "-q", str(lab.wav)], dict(environment, AUDIODEV="play"), lab.take)
     lab.compare(lab.take)
 
 
 def ffmpeg(lab):
     lab.programs("ffmpeg", package="ffmpeg")
     quietly = ["ffmpeg", "-nostdin", "-hide_banner", "-loglevel", "warning"]
+    source = ["-f", "alsa", "-channels", "2", "-sample_rate", "48000", "-i", "record"]
     lab.cross(
+        lambda seconds: [*quietly, *source, "-t", seconds, str(lab.take)],
         [*quietly, "-i", str(lab.wav), "-f", "alsa", "play"],
-        [*quietly, "-f", "alsa", "-channels", "2", "-sample_rate", "48000", "-i", "record", "-t", str(RECORD_S), str(lab.take)],
         lab.take,
     )
 
@@ -152,11 +187,11 @@ def gstreamer(lab):
             skip(f"GStreamer's {element} is not installed ({package})")
     take = lab.folder / "take.raw"
     shape = "use-sink-caps=false format=pcm pcm-format=s16le sample-rate=48000 num-channels=2"
-    buffers = RECORD_S * 100  # of 10 ms, which is what latency-time asks for
+    # Buffers of 10 ms, as latency-time asks for.
     lab.cross(
+        lambda seconds: f"gst-launch-1.0 -q alsasrc device=record latency-time=10000 num-buffers={int(seconds) * 100} ! "
+                        f"audio/x-raw,format=S16LE,rate=48000,channels=2 ! filesink location={take}".split(),
         f"gst-launch-1.0 -q filesrc location={lab.raw} ! rawaudioparse {shape} ! alsasink device=play".split(),
-        f"gst-launch-1.0 -q alsasrc device=record latency-time=10000 num-buffers={buffers} ! "
-        f"audio/x-raw,format=S16LE,rate=48000,channels=2 ! filesink location={take}".split(),
         take,
         GST_REGISTRY=str(lab.folder / "registry.bin"),
     )
@@ -168,9 +203,9 @@ def jack(lab):
     if not lab.jack_client:
         skip("the JACK client was not built (libjack-jackd2-dev)")
     environment = lab.environment(lab.text, JACK_NO_AUDIO_RESERVATION="1", JACK_DEFAULT_SERVER=f"tactus{lab.folder.name}")
-    server = lab.start("jackd -r -d alsa -P play -C record -r 48000 -p 1024 -n 4 -i 2 -o 2".split(), environment)
+    server = lab.serve("jackd -r -d alsa -P play -C record -r 48000 -p 4096 -n 3 -i 2 -o 2".split(), environment)
     ports = ["jack_lsp", "system:playback_2"]
-    lab.wait_for("JACK", lambda: "playback" in lab.run(ports, environment)[1] or server.poll() is not None)
+    lab.wait_for("JACK", lambda: ports[1] in lab.run(ports[:1], environment)[1] or server.poll() is not None)
     client = lab.start([lab.jack_client], environment)
     output = lab.finish(client)
     server.terminate()
@@ -180,12 +215,16 @@ def jack(lab):
     if client.returncode != 0:
         return
     heard = json.loads(output)
-    lab.check(heard["foreign"] == 0, f"samples that were never played: {heard}")
+    # A client that is late leaves its last samples in its ports, and JACK plays them again.
+    lab.check(heard["foreign"] == 0 or lab.client_late, f"samples that were never played: {heard}")
     lab.check(heard["missing"] == 0 or lab.excused(), f"missing without a reason: {heard}")
 
 
 PIPEWIRE = """
-context.properties = { core.daemon = true core.name = tactus support.dbus = false default.clock.rate = 48000 }
+context.properties = {
+    core.daemon = true core.name = tactus support.dbus = false
+    default.clock.rate = 48000 default.clock.quantum = 4096 default.clock.max-quantum = 8192
+}
 context.spa-libs = {
     audio.convert.* = audioconvert/libspa-audioconvert
     api.alsa.* = alsa/libspa-alsa
@@ -219,10 +258,10 @@ def pipewire(lab):
     folder = str(lab.folder)
     environment = lab.environment(
         lab.text, PIPEWIRE_RUNTIME_DIR=folder, XDG_RUNTIME_DIR=folder, XDG_STATE_HOME=folder, PIPEWIRE_REMOTE="tactus")
-    servers = [lab.start(["pipewire", "-c", str(config)], environment)]
+    servers = [lab.serve(["pipewire", "-c", str(config)], dict(environment, PIPEWIRE_DEBUG="3"))]
     links = lambda: lab.run(["pw-link", "-iol"], environment)[1]
     lab.wait_for("PipeWire", lambda: "stage_in:capture_FR" in links() and "stage_out:playback_FR" in links())
-    servers.append(lab.start(["wireplumber", "-c", "policy.conf"], environment))
+    servers.append(lab.serve(["wireplumber", "-c", "policy.conf"], environment))
     recording = lab.start(
         ["pw-record", "--target", "stage_in", "--rate", "48000", "--channels", "2", "--format", "s16", str(lab.take)], environment)
     lab.wait_for("pw-record", lambda: "|-> pw-record:input_FR" in links() and lab.listening())
@@ -239,16 +278,13 @@ def pipewire(lab):
 
 
 def alsaloop(lab):
-    """From a listener to a talker: aplay, alsaloop, arecord, three streams' ends of two streams."""
+    """From a listener to a talker: aplay, alsaloop, arecord, three programs on two streams."""
     lab.programs("aplay", "arecord", "alsaloop", package="alsa-utils")
     environment = lab.environment(lab.text + lab.pair("play2", "record2", 2))
-    shape = "-f S16_LE -r 48000 -c 2".split()
-    recording = lab.start(["arecord", "-q", "-D", "record2", *shape, "-d", str(RECORD_S), str(lab.take)], environment)
-    lab.wait_for("arecord", lab.listening)
-    loop = lab.start(["alsaloop", "-C", "record", "-P", "play2", *shape, "-t", "200000", "-S", "none"], environment)
-    lab.wait_for("alsaloop", lambda: pathlib.Path("/proc/net/packet").read_text().count("\n") >= 4)
-    lab.finish(lab.start(["aplay", "-q", "-D", "play", str(lab.wav)], environment))
-    lab.finish(recording)
+    loop = lab.serve(["alsaloop", "-C", "record", "-P", "play2", *SHAPE, "-t", "200000", "-S", "none"], environment)
+    lab.wait_for("alsaloop", lab.listening)
+    lab.record(arecord("record2", lab.take), environment, ["aplay", "-q", "-D", "play", str(lab.wav)], environment, lab.take,
+               others=1)
     loop.send_signal(signal.SIGINT)
     lab.finish(loop, code=(0, 1, -signal.SIGINT))
     lab.compare(lab.take)
@@ -258,13 +294,8 @@ def speaker_test(lab):
     """A sine of 1000 Hz arrives as one."""
     lab.programs("speaker-test", "arecord", package="alsa-utils")
     environment = lab.environment(lab.text)
-    shape = "-q -D record -f S16_LE -r 48000 -c 2 -d".split()
-    recording = lab.start(["arecord", *shape, str(RECORD_S), str(lab.take)], environment)
-    lab.wait_for("arecord", lab.listening)
     command = "speaker-test -D play -c 2 -r 48000 -F S16_LE -t sine -f 1000 -s 1".split()
-    lab.finish(lab.start(command, environment))
-    lab.finish(recording)
-    lab.nothing_said()
+    lab.record(arecord("record", lab.take), environment, command, environment, lab.take)
     data = lab.take.read_bytes()[44:]
     left = struct.unpack(f"<{len(data) // 2}h", data)[::2]
     begin = next((i for i, value in enumerate(left) if value), len(left))

@@ -6,6 +6,7 @@ why.
 """
 
 import atexit
+import itertools
 import json
 import os
 import pathlib
@@ -61,6 +62,7 @@ class Lab:
         # ALSA_CONFIG_PATH and LD_PRELOAD split at spaces and colons, which the build tree's path may have.
         self.plugin_conf = self.link(plugin_conf)
         self.shim = self.link(shim)
+        self.configurations = itertools.count()  # for cases in threads, too
         self.failures = 0
         self.checks = 0
 
@@ -88,8 +90,7 @@ class Lab:
 
     def environment(self, text, preload=(), **more):
         """With a configuration file of its own: nothing of the user's is read into it."""
-        number = len(list(self.folder.glob("[0-9]*.conf")))
-        path = self.folder / f"{number}.conf"
+        path = self.folder / f"{next(self.configurations)}.conf"
         path.write_text(text)
         return dict(
             os.environ,

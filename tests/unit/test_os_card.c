@@ -34,10 +34,10 @@ static void by_alsa(void **state)
         struct tt_card *card;
         struct tt_card_sight sight;
         uint8_t frames[240 * 8] = {0};
-        size_t format;
+        struct tt_card_found found;
 
-        assert_int_equal(tt_card_alsa_open(&request, &format, &card), 0);
-        assert_int_equal(format, 1);
+        assert_int_equal(tt_card_alsa_open(&request, &found, &card), 0);
+        assert_int_equal(found.format, 1);
         assert_int_equal(card->capture, captures);
         assert_int_equal(card->frame_bytes, 8);
         assert_int_equal(card->period_frames, 240);
@@ -59,15 +59,26 @@ static void what_alsa_does_not_have(void **state)
 {
     struct tt_card_request request = request_of("no-such-device-anywhere", false);
     struct tt_card *card = NULL;
-    size_t format = 77;
+    struct tt_card_found found;
 
     (void)state;
-    assert_true(tt_card_alsa_open(&request, &format, &card) < 0);
+    assert_true(tt_card_alsa_open(&request, &found, &card) < 0);
+    assert_int_equal(found.step, TT_CARD_STEP_OPEN);
     request.device = "null";
     request.format_count = 1;
-    assert_int_equal(tt_card_alsa_open(&request, &format, &card), -EINVAL);
+    assert_int_equal(tt_card_alsa_open(&request, &found, &card), -EINVAL);
+    assert_int_equal(found.step, TT_CARD_STEP_FORMAT);
+    request.format_count = TT_COUNT_OF(formats);
+    request.channels = 0;
+    assert_int_equal(tt_card_alsa_open(&request, &found, &card), -EINVAL);
+    assert_int_equal(found.step, TT_CARD_STEP_CHANNELS);
+    assert_int_equal(found.least, 1);
+    request.channels = 2;
+    request.rate_hz = 0;
+    assert_int_equal(tt_card_alsa_open(&request, &found, &card), -EINVAL);
+    assert_int_equal(found.step, TT_CARD_STEP_RATE);
+    assert_true(found.least > 0 && found.most >= 48000);
     assert_null(card);
-    assert_int_equal(format, 77);
     tt_card_close(NULL);
 }
 

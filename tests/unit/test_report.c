@@ -78,7 +78,7 @@ static void test_notes(void **state)
     unsigned notes = TT_NOTE_LINK_DOWN | TT_NOTE_NO_REALTIME;
 
     (void)state;
-    for (unsigned bit = 1; bit <= TT_NOTE_CLOCK_STEP; bit <<= 1) {
+    for (unsigned bit = 1; bit <= TT_NOTE_MASTER_LOST; bit <<= 1) {
         const char *text = tt_note_text((enum tt_note)bit);
 
         assert_non_null(text);
@@ -191,6 +191,12 @@ static void test_loss_of_a_talker(void **state)
     tt_loss_line_talk(&counters, TT_NOTE_LINK_DOWN, &line);
     assert_string_equal(line.text, "the interface was down or without carrier: what was sent then "
                                    "is lost");
+    counters.underruns = 2;
+    counters.frames_inserted = 960;
+    tt_loss_line_talk(&counters, TT_NOTE_LINK_DOWN | TT_NOTE_LINK_GONE, &line);
+    assert_string_equal(line.text, "the interface is gone: what came after that is lost; times "
+                                   "that the program did not write in time and silence went out: "
+                                   "2 (frames of silence: 960)");
 }
 
 static void test_loss_of_a_listener(void **state)
@@ -219,6 +225,16 @@ static void test_loss_of_a_listener(void **state)
     assert_string_equal(line.text,
                         "frames recorded as silence: 66 (lost: 60, too late: 6); packets "
                         "in another format than INT32, 48000 Hz, channels: 2: 5");
+    counters.stream = (struct tt_listener_counters){.pdus_early = 7};
+    tt_loss_line_listen(&config, &counters, &line);
+    assert_string_equal(line.text, "packets whose presentation time made no sense here: 7");
+    counters.stream.pdus_other_timescale = 7;
+    tt_loss_line_listen(&config, &counters, &line);
+    assert_string_equal(line.text, "packets stamped in UTC instead of TAI (set the talker's clock, "
+                                   "or give timescale utc): 7");
+    config.timescale = TT_TIMESCALE_UTC;
+    tt_loss_line_listen(&config, &counters, &line);
+    assert_string_equal(line.text, "packets stamped in TAI instead of UTC (give timescale tai): 7");
     /* Everything at once still fits, or is cut without harm. */
     memset(&counters, 0x7F, sizeof counters);
     tt_loss_line_listen(&config, &counters, &line);

@@ -16,10 +16,10 @@
 #include "base/ns.h"
 
 static const char *const key_names[] = {
-    "ifname",           "addr",        "streamid", "prio",   "mtt",        "frames_per_pdu",
-    "ptime_tolerance",  "vlan_id",     "pcp",      "sparse", "on_absence", "playout_latency",
-    "timescale",        "launch_lead", "pace",     "format", "rate",       "channels",
-    "time_uncertainty", "on_underrun", "tu",
+    "ifname",           "addr",        "streamid", "prio",    "mtt",        "frames_per_pdu",
+    "ptime_tolerance",  "vlan_id",     "pcp",      "sparse",  "on_absence", "playout_latency",
+    "timescale",        "launch_lead", "pace",     "format",  "rate",       "channels",
+    "time_uncertainty", "on_underrun", "tu",       "on_loss",
 };
 
 static struct tt_message message;
@@ -102,6 +102,7 @@ static void test_defaults(void **state)
     assert_int_equal(config.launch_lead_ns, 5 * TT_NS_PER_MS);
     assert_false(config.sparse);
     assert_int_equal(config.on_absence, TT_ABSENCE_SILENCE);
+    assert_int_equal(config.on_loss, TT_LOSS_SILENCE);
     assert_int_equal(config.on_underrun, TT_UNDERRUN_XRUN);
     assert_int_equal(config.tu, TT_TU_AUTO);
     assert_int_equal(config.timescale, TT_TIMESCALE_TAI);
@@ -261,6 +262,8 @@ static void test_words(void **state)
     assert_false(config.sparse);
     accept_value(&config, "sparse", "1");
     assert_true(config.sparse);
+    accept_value(&config, "on_loss", "fade");
+    assert_int_equal(config.on_loss, TT_LOSS_FADE);
     accept_value(&config, "on_absence", "XRUN");
     assert_int_equal(config.on_absence, TT_ABSENCE_XRUN);
     accept_value(&config, "on_underrun", "silence");
@@ -343,7 +346,7 @@ static void test_formats_and_rates(void **state)
 static void test_unknown_keys(void **state)
 {
     static const char *const near[][2] = {
-        {"ifnam", "ifname?"}, {"frame_per_pdu", "frames_per_pdu?"}, {"stream_id", "streamid?"},
+        {"ifnam", "ifname?"}, {"frame_per_pdu", "frames_per_pdu?"}, {"streamd_id", "stream_id?"},
         {"vlan", "vlan_id?"}, {"launchlead", "launch_lead?"},       {"channel", "channels?"},
     };
     struct tt_stream_config config;
@@ -387,6 +390,22 @@ static void check_printable(void)
 }
 
 /* Nothing that is handed in crashes, changes what it must not, or reaches a terminal as it is. */
+static void test_other_names(void **state)
+{
+    struct tt_stream_config config;
+
+    (void)state;
+    tt_stream_config_init(&config);
+    accept_value(&config, "interface", "eth7");
+    accept_value(&config, "dest", "91:E0:F0:00:FE:01");
+    accept_value(&config, "stream-id", "AA:BB:CC:DD:EE:FF:0001");
+    accept_value(&config, "Priority", "5");
+    assert_string_equal(config.ifname, "eth7");
+    assert_int_equal(config.dest[5], 1);
+    assert_true(config.stream_id == UINT64_C(0xAABBCCDDEEFF0001));
+    assert_int_equal(config.priority, 5);
+}
+
 static void test_hostile_strings(void **state)
 {
     static char huge[100000];
@@ -497,6 +516,7 @@ int main(void)
         cmocka_unit_test(test_formats_and_rates),
         cmocka_unit_test(test_unknown_keys),
         cmocka_unit_test(test_dashes_are_underscores),
+        cmocka_unit_test(test_other_names),
         cmocka_unit_test(test_hostile_strings),
         cmocka_unit_test(test_random_strings),
         cmocka_unit_test(test_what_fits_the_mtu),

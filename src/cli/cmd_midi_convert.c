@@ -1,0 +1,147 @@
+/*
+ * `tactus midi convert`: a Standard MIDI File of a raw log.
+ */
+#include <argp.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "cli/cmd.h"
+#include "cli/cmd_midi.h"
+#include "cli/midi_convert.h"
+#include "cli/midi_file.h"
+#include "midi/survey.h"
+#include "report/plural.h"
+
+#define COMMAND "tactus midi convert"
+
+enum { OPTION_SPLIT = 256 };
+
+struct job {
+    const char *log_path;
+    const char *output_path;
+    int64_t split_ns;
+};
+
+static const struct argp_option options[] = {
+    {"split", OPTION_SPLIT, "TIME", 0,
+     "A new file after so long a silence, such as 5s: OUT-01.mid, OUT-02.mid ...", 0},
+    {0},
+};
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+    struct job *job = state->input;
+
+    switch (key) {
+    case OPTION_SPLIT:
+        if (tt_cli_duration_parse(argument, &job->split_ns) != 0 || job->split_ns == 0) {
+            argp_error(state, "--split %s: give a number with a unit, such as 500ms, 5s, 2min",
+                       argument);
+        }
+        return 0;
+    case ARGP_KEY_ARG:
+        if (state->arg_num > 1) {
+            argp_error(state, "one log and one output: what is %s?", argument);
+        }
+        *(state->arg_num == 0 ? &job->log_path : &job->output_path) = argument;
+        return 0;
+    case ARGP_KEY_END:
+        if (state->arg_num < 2) {
+            argp_error(state, "give a raw log and the file to write");
+        }
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp parser = {
+    .options = options,
+    .parser = parse_option,
+    .args_doc = "LOG OUT.mid",
+    .doc =
+        "Make a Standard MIDI File of a raw log: a track for each port, each event at its stamp, "
+        "rounded to 20 us."
+        "\v"
+        "Example:\n"
+        "  tactus midi convert take.mid.raw take.mid\n\n"
+        "Exit: 0 all of the log is in the file, 1 something was lost in recording or the log is "
+        "damaged, 2 wrong usage or no raw log, 3 the file cannot be written."};
+
+/* What is wrong with the log, in words. */
+static enum tt_exit judge(const struct job *job, const struct tt_midi_survey *survey)
+{
+    if (!survey->ended) {
+        tt_cli_say(COMMAND, "%s was not ended by its recorder; all that it holds is converted",
+                   job->log_path);
+    }
+    if (survey->frames_bad > 0 || survey->cut) {
+        tt_cli_say(COMMAND, "%s is damaged: %" PRIu64 " %s cannot be read%s", job->log_path,
+                   survey->frames_bad, tt_plural(survey->frames_bad, "frame", "frames"),
+                   survey->cut ? ", and the last one is not whole" : "");
+    }
+    if (survey->losses > 0) {
+        tt_cli_say(COMMAND, "%" PRIu64 " %s in recording; markers in the tracks say where",
+                   survey->losses, tt_plural(survey->losses, "loss", "losses"));
+    }
+    return survey->frames_bad > 0 || survey->cut || survey->losses > 0 ? TT_EXIT_NEGATIVE
+                                                                       : TT_EXIT_GOOD;
+}
+
+static enum tt_exit convert(const struct job *job, struct tt_midi_file *file,
+                            struct tt_midi_survey *survey)
+{
+    struct tt_midi_converted converted;
+    struct tt_midi_convert setup = {
+        .command = COMMAND,
+        .log = &file->log,
+        .survey = survey,
+        .path = job->output_path,
+        .split_ns = job->split_ns,
+    };
+    enum tt_exit code;
+
+    tt_midi_survey_log(&file->log, survey);
+    code = tt_midi_convert_run(&setup, &converted);
+    if (code != TT_EXIT_GOOD) {
+        return code;
+    }
+    printf("%" PRIu64 " %s of %u %s in %u %s\n", converted.events,
+           tt_plural(converted.events, "event", "events"), survey->port_count,
+           tt_plural(survey->port_count, "port", "ports"), converted.files,
+           tt_plural(converted.files, "file", "files"));
+    return judge(job, survey);
+}
+
+int tt_cmd_midi_convert(int argc, char **argv)
+{
+    struct job job = {0};
+    struct tt_midi_survey *survey;
+    struct tt_midi_file file;
+    enum tt_exit code;
+
+    if (argp_parse(&parser, argc, argv, 0, NULL, &job) != 0) {
+        return TT_EXIT_USAGE;
+    }
+    if (tt_cli_same_file(job.log_path, job.output_path)) {
+        tt_cli_say(COMMAND, "%s is the log itself; give another file to write", job.output_path);
+        return TT_EXIT_USAGE;
+    }
+    code = tt_midi_file_open(COMMAND, job.log_path, &file);
+    if (code != TT_EXIT_GOOD) {
+        return code;
+    }
+    survey = malloc(sizeof(*survey));
+    if (!survey) {
+        tt_cli_say(COMMAND, "out of memory");
+        code = TT_EXIT_ENVIRONMENT;
+    } else if (!file.is_log) {
+        tt_cli_say(COMMAND, "%s is a Standard MIDI File already", job.log_path);
+        code = TT_EXIT_USAGE;
+    } else {
+        code = convert(&job, &file, survey);
+    }
+    free(survey);
+    tt_midi_file_close(&file);
+    return code;
+}

@@ -1,0 +1,79 @@
+/*
+ * See midi_file.h.
+ */
+#include "cli/midi_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int map(const char *path, struct tt_midi_file *file)
+{
+    struct stat status;
+    void *data;
+    int error = 0;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0) {
+        return -errno;
+    }
+    if (fstat(fd, &status) != 0) {
+        error = -errno;
+    } else if (!S_ISREG(status.st_mode)) {
+        error = S_ISDIR(status.st_mode) ? -EISDIR : -ESPIPE;
+    } else if (status.st_size > 0) {
+        data = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
+        if (data == MAP_FAILED) {
+            error = -errno;
+        } else {
+            file->data = data;
+            file->bytes = (size_t)status.st_size;
+        }
+    }
+    close(fd);
+    return error;
+}
+
+enum tt_exit tt_midi_file_open(const char *command, const char *path, struct tt_midi_file *ret_file)
+{
+    enum tt_midi_log_refusal refusal;
+    enum tt_smf_fault fault;
+    int error;
+
+    memset(ret_file, 0, sizeof(*ret_file));
+    error = map(path, ret_file);
+    if (error) {
+        tt_cli_say(command, "cannot read %s: %s", path,
+                   error == -ESPIPE ? "it is no regular file" : strerror(-error));
+        return error == -ENOENT || error == -ENOTDIR ? TT_EXIT_USAGE : TT_EXIT_ENVIRONMENT;
+    }
+    refusal = tt_midi_log_open(&ret_file->log, ret_file->data, ret_file->bytes);
+    ret_file->is_log = refusal == TT_MIDI_LOG_OK;
+    if (ret_file->is_log) {
+        return TT_EXIT_GOOD;
+    }
+    fault = tt_smf_open(&ret_file->smf, ret_file->data, ret_file->bytes);
+    if (fault == TT_SMF_FINE) {
+        return TT_EXIT_GOOD;
+    }
+    if (refusal != TT_MIDI_LOG_MAGIC) {
+        tt_cli_say(command, "cannot read %s as a raw MIDI log: %s", path,
+                   tt_midi_log_refusal_text(refusal));
+    } else {
+        tt_cli_say(command, "%s is neither a raw MIDI log nor a Standard MIDI File: %s", path,
+                   tt_smf_fault_text(fault));
+    }
+    tt_midi_file_close(ret_file);
+    return TT_EXIT_USAGE;
+}
+
+void tt_midi_file_close(struct tt_midi_file *file)
+{
+    if (file->data) {
+        munmap((void *)file->data, file->bytes);
+    }
+    file->data = NULL;
+}

@@ -1,0 +1,64 @@
+/*
+ * See midi_ports.h.
+ */
+#include "cli/midi_ports.h"
+
+#include <errno.h>
+#include <string.h>
+
+int tt_midi_stamp_parse(const char *text, enum tt_midi_port_stamp *ret_stamp)
+{
+    static const char *const names[] = {"kernel", "sequencer", "read"};
+
+    for (size_t i = 0; i < TT_COUNT_OF(names); i++) {
+        if (strcmp(text, names[i]) == 0) {
+            *ret_stamp = (enum tt_midi_port_stamp)i;
+            return 0;
+        }
+    }
+    return -EINVAL;
+}
+
+enum tt_exit tt_midi_ports_open(const char *command, const struct tt_midi_port_setup *setup,
+                                struct tt_midi_port **ret_port)
+{
+    int error = tt_midi_port_open(setup, ret_port);
+
+    switch (-error) {
+    case 0:
+        return TT_EXIT_GOOD;
+    case EINVAL:
+        tt_cli_say(command,
+                   "%s is no MIDI port: give hw:CARD,DEVICE, seq:CLIENT:PORT, or the path of a "
+                   "serial port or pty",
+                   setup->name);
+        return TT_EXIT_USAGE;
+    case ENODEV:
+    case ENOENT:
+    case ENXIO:
+        tt_cli_say(command, "there is no port %s; `tactus midi list` shows those that there are",
+                   setup->name);
+        return TT_EXIT_ENVIRONMENT;
+    case EBUSY:
+        tt_cli_say(command, "%s is in use: raw MIDI can be opened once only", setup->name);
+        return TT_EXIT_ENVIRONMENT;
+    case EACCES:
+    case EPERM:
+        tt_cli_say(command, "cannot open %s: no permission; be in the group audio, or root",
+                   setup->name);
+        return TT_EXIT_ENVIRONMENT;
+    default:
+        tt_cli_say(command, "cannot open %s: %s", setup->name, strerror(-error));
+        return TT_EXIT_ENVIRONMENT;
+    }
+}
+
+enum tt_midi_port_stamp tt_midi_ports_best_stamp(const char *name)
+{
+    if (strncmp(name, "seq:", 4) == 0) {
+        return TT_MIDI_PORT_STAMP_SEQUENCER;
+    }
+    return strncmp(name, "hw:", 3) == 0 || strncmp(name, "/dev/snd/", 9) == 0
+               ? TT_MIDI_PORT_STAMP_KERNEL
+               : TT_MIDI_PORT_STAMP_READ;
+}

@@ -1,0 +1,365 @@
+/*
+ * See stream_file.h.
+ */
+#include "cli/stream_file.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audio/eth.h"
+#include "base/attr.h"
+#include "base/word.h"
+#include "cli/json_place.h"
+
+#define VALUE_BYTES 4096
+
+struct reader {
+    struct tt_json_text json;
+    enum tt_role role;
+    json_t *streams;
+    size_t streams_at; /* which of the file's keys it is */
+    struct tt_stream_job common;
+    struct tt_stream_file file;
+    struct tt_stream_file_fault *fault;
+};
+
+/* `text` NULL: the message is there already. */
+TT_PRINTF(3, 4)
+static int refuse(struct reader *reader, const struct tt_json_place *place, const char *text, ...)
+{
+    va_list args;
+
+    reader->fault->line = place->line;
+    reader->fault->column = place->column;
+    if (text) {
+        va_start(args, text);
+        vsnprintf(reader->fault->message.text, sizeof(reader->fault->message.text), text, args);
+        va_end(args);
+    }
+    /* jansson quotes what it met. */
+    for (char *c = reader->fault->message.text; *c != 0; c++) {
+        *c = *c < ' ' || *c > '~' ? '?' : *c;
+    }
+    return -EINVAL;
+}
+
+/* Where a key of the file (member) or of a stream stands, or its value. */
+static struct tt_json_place place_of(const struct reader *reader, const size_t *path, size_t depth,
+                                     bool key)
+{
+    return tt_json_place_find(&reader->json, path, depth, key);
+}
+
+/* The value as a person would write it in an option. 0 or -EINVAL with the fault. */
+static int value_text(struct reader *reader, const json_t *value, const size_t *path, size_t depth,
+                      char ret_text[VALUE_BYTES])
+{
+    struct tt_json_place place;
+    size_t bytes;
+
+    if (json_is_string(value) && json_string_length(value) < VALUE_BYTES) {
+        memcpy(ret_text, json_string_value(value), json_string_length(value) + 1);
+    } else if (json_is_boolean(value)) {
+        snprintf(ret_text, VALUE_BYTES, "%s", json_is_true(value) ? "true" : "false");
+    } else if (json_is_integer(value)) {
+        snprintf(ret_text, VALUE_BYTES, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+    } else {
+        place = place_of(reader, path, depth, false);
+        bytes = tt_json_token_bytes(&reader->json, place.offset);
+        if (json_is_string(value) || bytes >= VALUE_BYTES) {
+            return refuse(reader, &place, "the value is too long");
+        }
+        if (!json_is_real(value)) {
+            return refuse(reader, &place, "give one value: a string, a number, true or false");
+        }
+        memcpy(ret_text, reader->json.text + place.offset, bytes);
+        ret_text[bytes] = 0;
+    }
+    return 0;
+}
+
+static int set_key(struct reader *reader, struct tt_stream_job *job, const char *key,
+                   const json_t *value, const size_t *path, size_t depth)
+{
+    char text[VALUE_BYTES];
+    int error = value_text(reader, value, path, depth, text);
+
+    if (error == 0) {
+        error = tt_stream_job_set(job, reader->role, key, text, &reader->fault->message);
+        if (error < 0) {
+            struct tt_json_place place = place_of(reader, path, depth, error == -ENOENT);
+
+            refuse(reader, &place, NULL);
+        }
+    }
+    return error == -ENOENT ? -EINVAL : error;
+}
+
+static int read_common(struct reader *reader, json_t *root)
+{
+    size_t at = 0;
+    const char *key;
+    json_t *value;
+
+    json_object_foreach(root, key, value)
+    {
+        int error = 0;
+
+        if (tt_word_same(key, "streams")) {
+            reader->streams = value;
+            reader->streams_at = at;
+        } else if (tt_stream_job_is_single(key)) {
+            struct tt_json_place place = place_of(reader, &at, 1, true);
+
+            error = refuse(reader, &place, "%.40s belongs into one of the streams", key);
+        } else {
+            error = set_key(reader, &reader->common, key, value, &at, 1);
+        }
+        if (error < 0) {
+            return error;
+        }
+        at++;
+    }
+    return 0;
+}
+
+/* The first member of the stream that is its ID, or -1. */
+static int id_member(json_t *stream)
+{
+    int at = 0;
+    const char *key;
+    json_t *value;
+
+    json_object_foreach(stream, key, value)
+    {
+        if (tt_word_same(key, "stream_id") || tt_word_same(key, "streamid")) {
+            return at;
+        }
+        at++;
+    }
+    return -1;
+}
+
+static int check_unique(struct reader *reader, json_t *stream, size_t index)
+{
+    const struct tt_stream_config *config = &reader->file.jobs[index].config;
+    char id[TT_STREAM_ID_TEXT];
+
+    for (size_t i = 0; i < index; i++) {
+        const struct tt_stream_config *other = &reader->file.jobs[i].config;
+        size_t path[3] = {reader->streams_at, index, 0};
+        struct tt_json_place place;
+        struct tt_json_place first;
+        int member = id_member(stream);
+
+        if (other->stream_id != config->stream_id || strcmp(other->ifname, config->ifname) != 0) {
+            continue;
+        }
+        path[1] = i;
+        first = place_of(reader, path, 2, false);
+        path[1] = index;
+        path[2] = member < 0 ? 0 : (size_t)member;
+        place = place_of(reader, path, member < 0 ? 2 : 3, false);
+        return refuse(reader, &place,
+                      "stream ID %s on %s is that of the stream in line %d; each has its own",
+                      tt_stream_id_format(config->stream_id, id), config->ifname, first.line);
+    }
+    return 0;
+}
+
+/* The whole stream is at fault. `text` NULL: the message is there already. */
+static int refuse_stream(struct reader *reader, size_t index, const char *text)
+{
+    const size_t path[2] = {reader->streams_at, index};
+    struct tt_json_place place = place_of(reader, path, 2, false);
+
+    return text ? refuse(reader, &place, "%s", text) : refuse(reader, &place, NULL);
+}
+
+static int read_stream(struct reader *reader, json_t *stream, size_t index)
+{
+    size_t path[3] = {reader->streams_at, index, 0};
+    struct tt_stream_job *job = &reader->file.jobs[index];
+    const char *key;
+    json_t *value;
+    int error;
+
+    if (!json_is_object(stream)) {
+        return refuse_stream(reader, index, "a stream is an object in braces");
+    }
+    error = tt_stream_job_copy(&reader->common, job);
+    if (error < 0) {
+        refuse_stream(reader, index, "out of memory");
+        return error;
+    }
+    reader->file.count++;
+    json_object_foreach(stream, key, value)
+    {
+        if (tt_stream_job_is_common(key)) {
+            struct tt_json_place place = place_of(reader, path, 3, true);
+
+            return refuse(reader, &place, "%.40s belongs beside streams: one clock is for all",
+                          key);
+        }
+        error = set_key(reader, job, key, value, path, 3);
+        if (error < 0) {
+            return error;
+        }
+        path[2]++;
+    }
+    error = tt_stream_job_check(job, reader->role, &reader->fault->message);
+    if (error < 0) {
+        return refuse_stream(reader, index, NULL);
+    }
+    return check_unique(reader, stream, index);
+}
+
+static int read_streams(struct reader *reader)
+{
+    struct tt_json_place place = {.line = 1, .column = 1};
+    size_t count = json_array_size(reader->streams);
+
+    if (reader->streams) {
+        place = place_of(reader, &reader->streams_at, 1, false);
+    }
+    if (!json_is_array(reader->streams) || count == 0) {
+        return refuse(reader, &place,
+                      "%s; give \"streams\": [{\"stream_id\": ..., \"dest\": ...}, ...]",
+                      reader->streams ? "streams is no list of streams" : "streams is missing");
+    }
+    if (count > TT_STREAMS_MAX) {
+        return refuse(reader, &place, "there are %zu streams, and at most %d in a file", count,
+                      TT_STREAMS_MAX);
+    }
+    reader->file.jobs = calloc(count, sizeof(*reader->file.jobs));
+    if (!reader->file.jobs) {
+        refuse(reader, &place, "out of memory");
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < count; i++) {
+        int error = read_stream(reader, json_array_get(reader->streams, i), i);
+
+        if (error < 0) {
+            return error;
+        }
+    }
+    return 0;
+}
+
+static int read_root(struct reader *reader, json_t *root)
+{
+    static const struct tt_json_place top = {.line = 1, .column = 1};
+    int error;
+
+    if (!json_is_object(root)) {
+        return refuse(reader, &top, "a stream file is an object in braces");
+    }
+    error = read_common(reader, root);
+    return error < 0 ? error : read_streams(reader);
+}
+
+int tt_stream_file_parse(const char *text, size_t bytes, enum tt_role role,
+                         const struct tt_stream_job *base, struct tt_stream_file *ret_file,
+                         struct tt_stream_file_fault *ret_fault)
+{
+    struct reader reader = {.json = {text, bytes}, .role = role, .fault = ret_fault};
+    json_error_t json_error;
+    json_t *root = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &json_error);
+    int error = 0;
+
+    if (!root) {
+        struct tt_json_place place = {.line = json_error.line, .column = json_error.column};
+
+        return refuse(&reader, &place, "%s", json_error.text);
+    }
+    if (base) {
+        error = tt_stream_job_copy(base, &reader.common);
+    } else {
+        tt_stream_job_init(&reader.common);
+    }
+    if (error == 0) {
+        error = read_root(&reader, root);
+    }
+    json_decref(root);
+    tt_stream_job_done(&reader.common);
+    if (error < 0) {
+        tt_stream_file_done(&reader.file);
+        return error;
+    }
+    *ret_file = reader.file;
+    return 0;
+}
+
+/* A file that is named in the stream file is looked for beside it. */
+static int place_beside(const char *path, char **name)
+{
+    const char *slash = strrchr(path, '/');
+    char *beside;
+
+    if (!slash || !*name || (*name)[0] == '/' || strcmp(*name, "-") == 0 ||
+        strncmp(*name, "tone:", 5) == 0 || strncmp(*name, "alsa:", 5) == 0) {
+        return 0;
+    }
+    if (asprintf(&beside, "%.*s%s", (int)(slash - path) + 1, path, *name) < 0) {
+        return -ENOMEM;
+    }
+    free(*name);
+    *name = beside;
+    return 0;
+}
+
+static int place_all(const char *path, struct tt_stream_file *file)
+{
+    int error = 0;
+
+    for (size_t i = 0; i < file->count && error == 0; i++) {
+        error = place_beside(path, &file->jobs[i].end);
+        if (error == 0) {
+            error = place_beside(path, &file->jobs[i].report);
+        }
+    }
+    if (error < 0) {
+        tt_stream_file_done(file);
+    }
+    return error;
+}
+
+int tt_stream_file_read(const char *path, enum tt_role role, const struct tt_stream_job *base,
+                        struct tt_stream_file *ret_file, struct tt_stream_file_fault *ret_fault)
+{
+    FILE *in = fopen(path, "re");
+    char *text = malloc(TT_STREAM_FILE_BYTES_MAX);
+    size_t bytes = in && text ? fread(text, 1, TT_STREAM_FILE_BYTES_MAX, in) : 0;
+    int error = !in ? -errno : !text ? -ENOMEM : ferror(in) ? -EIO : 0;
+
+    ret_fault->line = 0;
+    if (error == 0 && bytes == TT_STREAM_FILE_BYTES_MAX) {
+        error = -EFBIG;
+    }
+    if (error < 0) {
+        snprintf(ret_fault->message.text, sizeof(ret_fault->message.text), "%s", strerror(-error));
+    } else {
+        error = tt_stream_file_parse(text, bytes, role, base, ret_file, ret_fault);
+    }
+    if (error == 0) {
+        error = place_all(path, ret_file);
+    }
+    free(text);
+    if (in) {
+        fclose(in);
+    }
+    return error;
+}
+
+void tt_stream_file_done(struct tt_stream_file *file)
+{
+    for (size_t i = 0; i < file->count; i++) {
+        tt_stream_job_done(&file->jobs[i]);
+    }
+    free(file->jobs);
+    *file = (struct tt_stream_file){.count = 0};
+}

@@ -1,0 +1,460 @@
+/*
+ * See streams.h.
+ */
+#include "cli/streams.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/ns.h"
+#include "cli/cmd.h"
+#include "cli/feeder.h"
+#include "cli/stream_clock.h"
+#include "cli/stream_file.h"
+#include "cli/streams_show.h"
+#include "os/clock.h"
+#include "os/memory.h"
+#include "os/notify.h"
+#include "report/json.h"
+#include "report/note.h"
+#include "report/stream_report.h"
+
+#define LOOK_NS     (100 * TT_NS_PER_MS)
+#define REDRAW_NS   (250 * TT_NS_PER_MS)
+#define JSON_NS     TT_NS_PER_S
+#define LOG_NS      (10 * TT_NS_PER_S)
+#define PATIENCE_NS (5 * TT_NS_PER_S) /* for a source or sink that does not answer */
+
+struct streams {
+    const char *command;
+    const struct tt_stream_options *options;
+    FILE *out;       /* for people */
+    bool redraw;     /* a terminal: one picture */
+    int lines_drawn; /* of it */
+    struct tt_stream *streams;
+    struct tt_stream_status *statuses;
+    size_t count;
+    struct tt_stream_group group;
+    struct tt_stream_clock clock;
+    struct tt_feeder feeder;
+    int64_t begin_mono_ns;
+    int64_t next_show_ns;
+    unsigned said; /* notes */
+    bool ready;    /* the manager knows */
+    int64_t next_beat_ns;
+    int64_t *beat_frames;
+    uint_least64_t beat_rounds;
+};
+
+static bool is_usage(int error)
+{
+    return error == -EINVAL || error == -EMSGSIZE;
+}
+
+/* What is drawn stays above what is said. */
+static void clear_drawing(struct streams *s)
+{
+    s->lines_drawn = 0;
+}
+
+static void say_notes(struct streams *s)
+{
+    unsigned notes = 0;
+    const char *text;
+
+    for (size_t i = 0; i < s->count; i++) {
+        notes |= s->statuses[i].notes;
+    }
+    notes = tt_note_causes(notes) & ~s->said;
+    s->said |= notes;
+    while ((text = tt_note_next(&notes))) {
+        clear_drawing(s);
+        tt_cli_say(s->command, "%s", text);
+    }
+}
+
+static void say_clock(struct streams *s)
+{
+    static const char *const texts[] = {
+        [TT_CLOCK_FOUND] = "the media clock is found: its CRF stream is followed",
+        [TT_CLOCK_LOST] =
+            "ALARM: the media clock's master is gone, or says that it is uncertain: the "
+            "streams run on at the rate that was found, and their packets carry tu; "
+            "look after the CRF stream and its talker",
+        [TT_CLOCK_BACK] = "the media clock is back: its CRF stream is followed again",
+    };
+    enum tt_stream_clock_news news = tt_stream_clock_look(&s->clock);
+
+    if (news != TT_CLOCK_SAME) {
+        clear_drawing(s);
+        tt_cli_say(s->command, "%s", texts[news]);
+    }
+}
+
+static struct tt_streams_view view_of(const struct streams *s, bool final)
+{
+    return (struct tt_streams_view){.streams = s->streams,
+                                    .statuses = s->statuses,
+                                    .count = s->count,
+                                    .clock = &s->clock,
+                                    .elapsed_ns = tt_cli_now_mono_ns() - s->begin_mono_ns,
+                                    .final = final};
+}
+
+static void print_json(const struct streams *s, bool final)
+{
+    struct tt_streams_view view = view_of(s, final);
+    json_t *json = tt_streams_json(&view);
+
+    if (!json || tt_json_print_line(stdout, json) != 0) {
+        tt_cli_say(s->command, "cannot write the figures: %s", strerror(json ? errno : ENOMEM));
+    }
+    json_decref(json);
+}
+
+static void draw(struct streams *s)
+{
+    struct tt_streams_view view = view_of(s, false);
+
+    if (s->redraw && s->lines_drawn > 0) {
+        fprintf(s->out, "\033[%dA\033[J", s->lines_drawn);
+    }
+    fputs(s->redraw ? "\033[?7l" : "", s->out);
+    s->lines_drawn = tt_streams_print_lines(&view, s->out);
+    fputs(s->redraw ? "\033[?7h" : "", s->out);
+    fflush(s->out);
+}
+
+/* What is new, and, where something is shown, the peaks since the last time. */
+static void look(struct streams *s, bool shown)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        int before = s->statuses[i].error;
+
+        tt_stream_status_read(&s->streams[i], shown, &s->statuses[i]);
+        if (s->statuses[i].error < 0 && before == 0) {
+            clear_drawing(s);
+            tt_cli_say(s->command, "%s", s->statuses[i].message.text);
+        }
+    }
+    say_clock(s);
+    say_notes(s);
+}
+
+static void show(struct streams *s)
+{
+    int64_t now_ns = tt_cli_now_mono_ns();
+    int64_t interval_ns = s->options->json ? JSON_NS : s->redraw ? REDRAW_NS : LOG_NS;
+    bool due = now_ns >= s->next_show_ns;
+
+    look(s, due);
+    if (!due) {
+        return;
+    }
+    s->next_show_ns += interval_ns;
+    if (s->next_show_ns <= now_ns) {
+        s->next_show_ns = now_ns + interval_ns;
+    }
+    if (s->options->json) {
+        print_json(s, false);
+    } else {
+        draw(s);
+    }
+}
+
+static bool is_ready(const struct streams *s)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        if (s->statuses[i].state == TT_STREAM_FILLING) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whether the feeder and every running engine have moved since the last time. */
+static bool have_moved(struct streams *s)
+{
+    uint_least64_t rounds = atomic_load(&s->feeder.rounds);
+    bool moved = rounds != s->beat_rounds;
+
+    s->beat_rounds = rounds;
+    for (size_t i = 0; i < s->count; i++) {
+        const struct tt_stream_status *status = &s->statuses[i];
+
+        if (status->state == TT_STREAM_RUNNING && !status->without_clock &&
+            status->engine_frame == s->beat_frames[i]) {
+            moved = false;
+        }
+        s->beat_frames[i] = status->engine_frame;
+    }
+    return moved;
+}
+
+static void notify(struct streams *s)
+{
+    int64_t watchdog_ns = tt_notify_watchdog_ns();
+    char text[128];
+
+    if (!s->ready && is_ready(s)) {
+        snprintf(text, sizeof(text), "READY=1\nSTATUS=%zu streams at work", s->count);
+        tt_notify(text);
+        s->ready = true;
+        s->next_beat_ns = tt_cli_now_mono_ns();
+    }
+    if (s->ready && watchdog_ns > 0 && tt_cli_now_mono_ns() >= s->next_beat_ns && have_moved(s)) {
+        tt_notify("WATCHDOG=1");
+        s->next_beat_ns = tt_cli_now_mono_ns() + watchdog_ns / 3;
+    }
+}
+
+static void work(struct streams *s)
+{
+    struct tt_clock *clock = tt_clock_system();
+
+    s->next_show_ns = s->begin_mono_ns + (s->redraw ? 0 : s->options->json ? JSON_NS : LOG_NS);
+    while (!tt_cli_interrupted() && !atomic_load(&s->feeder.done)) {
+        clock->ops->sleep_until(clock, tt_cli_now_mono_ns() + LOOK_NS);
+        show(s);
+        notify(s);
+    }
+    tt_notify("STOPPING=1");
+}
+
+static int write_report(const struct tt_stream *stream, const struct tt_stream_status *status)
+{
+    const struct tt_hist *lateness = tt_stream_engine_lateness(&stream->engine);
+    const struct tt_event_log *log = tt_stream_engine_log(&stream->engine);
+
+    return stream->role == TT_ROLE_TALKER
+               ? tt_stream_report_talk(stream->job->report, &status->config, &status->talk,
+                                       lateness, log, status->notes)
+               : tt_stream_report_listen(stream->job->report, &status->config, &status->listen,
+                                         lateness, log, status->notes);
+}
+
+static int conclude(struct streams *s)
+{
+    struct tt_streams_view view = view_of(s, true);
+    int code;
+
+    look(s, true);
+    if (s->redraw && s->lines_drawn > 0) {
+        fprintf(s->out, "\033[%dA\033[J", s->lines_drawn);
+    }
+    if (s->options->json) {
+        print_json(s, true);
+    } else {
+        tt_streams_print_summary(&view, s->out);
+    }
+    code = s->clock.followed.crf.holdovers > 0 ? TT_EXIT_NEGATIVE : TT_EXIT_GOOD;
+    for (size_t i = 0; i < s->count; i++) {
+        const struct tt_stream *stream = &s->streams[i];
+        int error = stream->job->report ? write_report(stream, &s->statuses[i]) : 0;
+
+        if (error < 0) {
+            tt_cli_say(s->command, "cannot write %s: %s", stream->job->report, strerror(-error));
+        }
+        if (error < 0 || s->statuses[i].error < 0) {
+            code = TT_EXIT_ENVIRONMENT;
+        } else if (code == TT_EXIT_GOOD && tt_stream_status_is_negative(stream, &s->statuses[i])) {
+            code = TT_EXIT_NEGATIVE;
+        }
+    }
+    return code;
+}
+
+/* The feeder still uses everything, so nothing can be put away. */
+static void leave_it(const struct streams *s)
+{
+    tt_cli_say(s->command, "a source or sink has not answered for 5 s (a disk, a network mount?): "
+                           "leaving without it; a file may lack its end");
+    fflush(NULL);
+    _exit(TT_EXIT_ENVIRONMENT);
+}
+
+static int run_feeder(struct streams *s)
+{
+    int error;
+
+    if (tt_memory_lock() < 0) {
+        tt_cli_say(s->command,
+                   "memory cannot be locked: under pressure parts of it may have to come from the "
+                   "disk first; run as root, or raise RLIMIT_MEMLOCK");
+    }
+    s->feeder.streams = s->streams;
+    s->feeder.count = s->count;
+    s->feeder.group = &s->group;
+    error = tt_feeder_start(&s->feeder);
+    if (error < 0) {
+        tt_cli_say(s->command, "no thread can be started: %s", strerror(-error));
+        return TT_EXIT_ENVIRONMENT;
+    }
+    work(s);
+    if (!tt_feeder_stop(&s->feeder, PATIENCE_NS)) {
+        leave_it(s);
+    }
+    return conclude(s);
+}
+
+static int open_streams(struct streams *s, const struct tt_stream_job *jobs)
+{
+    struct tt_message message;
+
+    for (size_t i = 0; i < s->count; i++) {
+        struct tt_stream *stream = &s->streams[i];
+        int error;
+
+        *stream = (struct tt_stream){.job = &jobs[i],
+                                     .role = s->options->role,
+                                     .cpu = s->options->cpu,
+                                     .group = &s->group,
+                                     .duration_ns = s->options->duration_ns,
+                                     .begin_mono_ns = s->begin_mono_ns};
+        error = tt_stream_open(stream, &message);
+        if (error < 0) {
+            tt_cli_say(s->command, "%s", message.text);
+            s->count = i + 1;
+            return is_usage(error) ? TT_EXIT_USAGE : TT_EXIT_ENVIRONMENT;
+        }
+        tt_stream_conversion(stream, &message);
+        if (message.text[0] != 0) {
+            tt_cli_say(s->command, "%s", message.text);
+        }
+        tt_stream_publish(stream);
+    }
+    return TT_EXIT_GOOD;
+}
+
+/* One for all, so any of the jobs knows of it. */
+static int open_clock(struct streams *s, const struct tt_stream_job *jobs)
+{
+    struct tt_message message;
+    int error = tt_stream_clock_open(&s->clock, jobs, s->group.engine, &message);
+
+    s->said |= TT_NOTE_MASTER_LOST; /* say_clock does */
+    if (error < 0) {
+        tt_cli_say(s->command, "%s", message.text);
+        s->count = 0;
+        return is_usage(error) ? TT_EXIT_USAGE : TT_EXIT_ENVIRONMENT;
+    }
+    return TT_EXIT_GOOD;
+}
+
+static int run_jobs(struct streams *s, const struct tt_stream_job *jobs)
+{
+    int code;
+
+    s->streams = calloc(s->count, sizeof(*s->streams));
+    s->statuses = calloc(s->count, sizeof(*s->statuses));
+    s->beat_frames = calloc(s->count, sizeof(*s->beat_frames));
+    if (!s->streams || !s->statuses || !s->beat_frames ||
+        tt_stream_group_init(&s->group, (unsigned)s->count, s->options->cpu) < 0) {
+        tt_cli_say(s->command, "out of memory");
+        s->count = 0;
+        code = TT_EXIT_ENVIRONMENT;
+    } else {
+        code = open_clock(s, jobs);
+        code = code == TT_EXIT_GOOD ? open_streams(s, jobs) : code;
+        if (code == TT_EXIT_GOOD) {
+            code = run_feeder(s);
+        }
+    }
+    for (size_t i = 0; i < s->count; i++) {
+        tt_stream_close(&s->streams[i]);
+    }
+    tt_stream_group_done(&s->group);
+    tt_stream_clock_close(&s->clock);
+    free(s->streams);
+    free(s->statuses);
+    free(s->beat_frames);
+    return code;
+}
+
+static size_t count_pipes(const struct tt_stream_job *jobs, size_t count)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        n += strcmp(jobs[i].end, "-") == 0;
+    }
+    return n;
+}
+
+/* What several streams cannot share, or an option and a stream. */
+static int check_jobs(const struct streams *s, const struct tt_stream_job *jobs)
+{
+    size_t piped = count_pipes(jobs, s->count);
+
+    if (piped > 1) {
+        tt_cli_say(s->command, "%zu streams have -, and there is one standard %s", piped,
+                   s->options->role == TT_ROLE_TALKER ? "input" : "output");
+        return TT_EXIT_USAGE;
+    }
+    if (piped > 0 && s->options->json && s->options->role == TT_ROLE_LISTENER) {
+        tt_cli_say(s->command, "standard output cannot have both the audio and --json; give a file "
+                               "for one of them");
+        return TT_EXIT_USAGE;
+    }
+    for (size_t i = 0; i < s->count; i++) {
+        if (s->options->role == TT_ROLE_LISTENER && strcmp(jobs[i].end, "-") != 0) {
+            int code = tt_cli_check_not_stdout(s->command, jobs[i].end);
+
+            if (code != TT_EXIT_GOOD) {
+                return code;
+            }
+        }
+    }
+    return TT_EXIT_GOOD;
+}
+
+static int run(const char *command, const struct tt_stream_options *options,
+               const struct tt_stream_job *jobs, size_t count)
+{
+    bool audio_out = options->role == TT_ROLE_LISTENER && count_pipes(jobs, count) > 0;
+    struct streams s = {
+        .command = command,
+        .options = options,
+        .out = audio_out ? stderr : stdout,
+        .count = count,
+        .begin_mono_ns = tt_cli_now_mono_ns(),
+    };
+    int code = check_jobs(&s, jobs);
+
+    if (code != TT_EXIT_GOOD) {
+        return code;
+    }
+    s.redraw = !options->json && isatty(fileno(s.out)) == 1;
+    tt_cli_catch_interrupt();
+    signal(SIGPIPE, SIG_IGN);
+    return run_jobs(&s, jobs);
+}
+
+int tt_streams_run(const char *command, const struct tt_stream_options *options)
+{
+    struct tt_stream_file_fault fault;
+    struct tt_stream_file file;
+    int error;
+    int code;
+
+    if (!options->streams_path) {
+        return run(command, options, &options->job, 1);
+    }
+    error = tt_stream_file_read(options->streams_path, options->role, &options->job, &file, &fault);
+    if (error < 0 && fault.line > 0) {
+        tt_cli_say(command, "%s:%d:%d: %s", options->streams_path, fault.line, fault.column,
+                   fault.message.text);
+    } else if (error < 0) {
+        tt_cli_say(command, "%s cannot be read: %s", options->streams_path, fault.message.text);
+    }
+    if (error < 0) {
+        return error == -ENOMEM ? TT_EXIT_ENVIRONMENT : TT_EXIT_USAGE;
+    }
+    code = run(command, options, file.jobs, file.count);
+    tt_stream_file_done(&file);
+    return code;
+}

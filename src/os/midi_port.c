@@ -1,0 +1,57 @@
+/*
+ * Which kind of port a name means. See midi_port.h.
+ */
+#include "os/midi_port.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+
+#include "base/ns.h"
+
+#define ALSA_MAJOR 116
+
+int64_t tt_midi_port_now_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * TT_NS_PER_S + now.tv_nsec;
+}
+
+int tt_midi_port_open(const struct tt_midi_port_setup *setup, struct tt_midi_port **ret_port)
+{
+    struct stat status;
+
+    if (strlen(setup->name) >= TT_MIDI_PORT_NAME) {
+        return -EINVAL;
+    }
+    if (strncmp(setup->name, "hw:", 3) == 0) {
+        return tt_midi_raw_open(setup, ret_port);
+    }
+    if (strncmp(setup->name, "seq:", 4) == 0) {
+        return tt_midi_seq_open(setup, ret_port);
+    }
+    if (!strchr(setup->name, '/')) {
+        return -EINVAL;
+    }
+    if (stat(setup->name, &status) != 0) {
+        return -errno;
+    }
+    if (!S_ISCHR(status.st_mode)) {
+        return -EINVAL;
+    }
+    return major(status.st_rdev) == ALSA_MAJOR ? tt_midi_raw_open(setup, ret_port)
+                                               : tt_midi_serial_open(setup, ret_port);
+}
+
+int tt_midi_port_list(void (*take)(void *context, const struct tt_midi_port_entry *entry),
+                      void *context)
+{
+    int raw = tt_midi_raw_list(take, context);
+    int seq = tt_midi_seq_list(take, context);
+
+    return raw ? raw : seq;
+}

@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+"""`tactus midi dump` and `tactus midi convert`: files made by hand, read by a reader of the test's own.
+
+usage: test_midi_files.py TACTUS CORPUS (of the fuzz target smf: a file with each fault there is)"""
+
+import json
+import pathlib
+import random
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import midi
+
+TACTUS, CORPUS = sys.argv[1], pathlib.Path(sys.argv[2])
+NOTE = b"\x90\x3c\x40"
+S = 10**9
+
+
+def run(*arguments, **options):
+    done = subprocess.run([TACTUS, "midi", *map(str, arguments)], capture_output=True, text=True, timeout=60,
+                          check=False, **options)
+    assert done.returncode >= 0, done
+    return done.returncode, done.stdout, done.stderr
+
+
+class Files(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.path = pathlib.Path(scratch.name)
+
+    def write(self, name, data):
+        path = self.path / name
+        path.write_bytes(data)
+        return path
+
+    def convert(self, data, code=0, *options):
+        log = self.write("take.raw", data)
+        got, out, err = run("convert", log, self.path / "take.mid", *options)
+        self.assertEqual(got, code, out + err)
+        return out + err
+
+    def test_ticks_are_the_stamps_rounded(self):
+        rng = random.Random(1)
+        stamps = sorted(rng.randrange(1 * S, 3600 * S) for _ in range(2000))
+        self.convert(midi.header(S) + b"".join(midi.frame(t, NOTE) for t in stamps) + midi.frame(3601 * S, kind=midi.END))
+        division, tracks = midi.read_smf(self.path / "take.mid")
+        self.assertEqual(division, 25000)
+        self.assertEqual(tracks[0][0], (0, b"\xff\x51\x07\xa1\x20"))
+        self.assertIn(b"recorded from 2026-01-01T00:00:00.000000000Z", tracks[0][1][1])
+        ticks = [tick for tick, data in tracks[1] if data == NOTE]
+        self.assertEqual(ticks, [(t - S + 10000) // 20000 for t in stamps])
+        self.assertEqual(tracks[1][-1][0], 3600 * S // 20000)
+        code, out, _ = run("dump", "--json", self.path / "take.mid")
+        shown = json.loads(out)
+        times = [event["time_ns"] for event in shown["events"] if event["kind"] == "message"]
+        self.assertEqual(code, 0)
+        self.assertEqual(times, [tick * 20000 for tick in ticks])
+
+    def test_ports_losses_and_gaps(self):
+        log = (midi.header() + midi.frame(S, b"left", midi.NAME, 1) + midi.frame(S, bytes([midi.KERNEL]), midi.STAMP, 1)
+               + midi.frame(S, b"right", midi.NAME, 7) + midi.frame(2 * S, b"\xf0" + bytes(15), port=1)
+               + midi.frame(2 * S + 20000, NOTE, port=7) + midi.frame(2 * S + 40000, b"\xf8\x01\xf7", port=1)
+               + midi.loss(3 * S, 3 * S + 40000, 5, 1) + midi.frame(4 * S, NOTE, port=1)
+               + midi.frame(5 * S, kind=midi.GONE, port=7) + midi.frame(6 * S, kind=midi.BACK, port=7)
+               + midi.frame(7 * S, kind=midi.END))
+        said = self.convert(log, 1)
+        self.assertIn("1 loss in recording", said)
+        _, tracks = midi.read_smf(self.path / "take.mid")
+        self.assertEqual(len(tracks), 3)
+        self.assertEqual(tracks[1], [
+            (0, b"\xff\x03left"), (0, b"\xff\x01stamps: kernel framing"),
+            (50000, b"\xf0" + bytes(15) + b"\x01\xf7"), (50002, b"\xf7\xf8"),
+            (100000, b"\xff\x06lost: 5 bytes between 2.000000000 s and 2.000040000 s"),
+            (150000, NOTE), (300000, b"\xff\x2f")])
+        self.assertEqual(tracks[2], [
+            (0, b"\xff\x03right"), (0, b"\xff\x01stamps: unknown"), (50001, NOTE),
+            (200000, b"\xff\x06port gone at 4.000000000 s"), (250000, b"\xff\x06port back at 5.000000000 s"),
+            (300000, b"\xff\x2f")])
+        code, out, err = run("dump", self.path / "take.raw")
+        self.assertEqual(code, 1, err)
+        for text in ("LOST: 5 bytes", 'port 1: "left", stamps: kernel framing', "the port is gone",
+                     "last byte 0.000040000 s later"):
+            self.assertIn(text, out)
+        code, out, _ = run("dump", "--json", self.path / "take.raw")
+        shown = json.loads(out)
+        self.assertEqual((code, shown["lost"], shown["ended"]), (1, True, True))
+        self.assertEqual([e["kind"] for e in shown["events"]],
+                         ["message", "sysex", "message", "loss", "message", "gone", "back"])
+        self.assertEqual((shown["events"][1]["first_ns"], shown["events"][1]["last_ns"]), (S, S + 40000))
+
+    def test_a_log_that_was_cut_off(self):
+        whole = midi.header() + b"".join(midi.frame(S + i, NOTE) for i in range(100))
+        self.assertIn("not ended by its recorder", self.convert(whole, 0))
+        self.assertIn("the last one is not whole", self.convert(whole[:-7], 1))
+        _, tracks = midi.read_smf(self.path / "take.mid")
+        self.assertEqual(sum(data == NOTE for _, data in tracks[1]), 99)
+        self.assertIn("1 frame cannot be read", self.convert(whole + bytes(32), 1))
+        self.assertEqual(run("dump", self.path / "take.raw")[0], 1)
+
+    def test_takes_are_split_after_silence(self):
+        times = [2 * S, 2 * S + 5, 9 * S, 9 * S + 7 * 20000, 13 * S, 40 * S]
+        notes = [NOTE, b"\x3c\x00", b"\x3e\x40", b"\x3e\x00", b"\x40\x40", b"\x40\x00"]  # one running status through all
+        said = self.convert(midi.header() + b"".join(map(midi.frame, times, notes)) + midi.frame(41 * S, kind=midi.END),
+                            0, "--split", "5s")
+        self.assertIn("6 events of 1 port in 3 files", said)
+        heard = [[event for event in midi.read_smf(self.path / f"take-0{i}.mid")[1][1] if event[1][0] == 0x90]
+                 for i in (1, 2, 3)]
+        self.assertEqual(heard, [[(0, NOTE), (0, b"\x90\x3c\x00")],
+                                 [(0, b"\x90\x3e\x40"), (7, b"\x90\x3e\x00"), (200000, b"\x90\x40\x40")],
+                                 [(0, b"\x90\x40\x00")]])
+
+    def test_a_gap_longer_than_a_delta(self):
+        self.convert(midi.header() + midi.frame(S, NOTE) + midi.frame(20000 * S, NOTE), 0)
+        _, tracks = midi.read_smf(self.path / "take.mid")
+        ticks = [tick for tick, data in tracks[1] if data == NOTE]
+        self.assertEqual(ticks, [0, 19999 * S // 20000])
+        self.assertEqual(sum(data == b"\xff\x01" for _, data in tracks[1]), 3)
+
+    def test_each_fault_is_shown_with_its_offset(self):
+        for path in sorted(CORPUS.iterdir()):
+            with self.subTest(path.name):
+                code, out, err = run("dump", path)
+                self.assertNotIn("Sanitizer", err)
+                if code == 2:
+                    self.assertIn("neither a raw MIDI log nor a Standard MIDI File", err)
+                    continue
+                code2, as_json, _ = run("dump", "--json", path)
+                shown = json.loads(as_json)
+                self.assertEqual(code, code2)
+                self.assertEqual(code, 1 if shown["lost"] else 0)
+                for warning in shown["warnings"]:
+                    self.assertIn(f"warning at byte {warning['offset']}: {warning['text']}", out)
+                self.assertEqual(out.count("warning at byte"), len(shown["warnings"]))
+                self.assertLessEqual(max((w["offset"] for w in shown["warnings"]), default=0), path.stat().st_size)
+
+    def test_text_is_no_danger_to_a_terminal(self):
+        text = b'\x1b[2J"\\\xff\n'
+        track = b"\0\xff\x01" + bytes([len(text)]) + text + b"\0\xff\x2f\0"
+        path = self.write("x.mid", b"MThd\0\0\0\6\0\1\0\1\0\x60MTrk" + len(track).to_bytes(4, "big") + track)
+        code, out, _ = run("dump", path)
+        self.assertEqual(code, 0)
+        self.assertIn(r'text "\x1B[2J\"\\\xFF\x0A"', out)
+
+    def test_full_disk_leaves_no_half_file(self):
+        log = self.write("take.raw", midi.header() + b"".join(midi.frame(S + i, NOTE) for i in range(5000)))
+
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+
+        code, _, err = run("convert", log, self.path / "take.mid", preexec_fn=limit)
+        self.assertEqual(code, 3, err)
+        self.assertIn("cannot write", err)
+        self.assertEqual([path.name for path in self.path.iterdir()], ["take.raw"])
+
+    def test_wrong_usage(self):
+        log = self.write("take.raw", midi.header())
+        smf = next(CORPUS.glob("nothing-wrong"))
+        for arguments, text in (
+                ((), "Usage: tactus midi COMMAND"), (("dmup", "x"), "no command `dmup`"),
+                (("dump",), "which file?"), (("dump", self.path / "none"), "No such file"),
+                (("dump", "a", "b"), "one file at a time"), (("dump", self.write("empty", b"")), "neither"),
+                (("dump", self.write("short", midi.header()[:20])), "ends within its header"),
+                (("convert", log), "give a raw log and the file to write"),
+                (("convert", log, log), "is the log itself"), (("convert", smf, "x.mid"), "is a Standard MIDI File already"),
+                (("convert", log, "x.mid", "--split", "5"), "give a number with a unit")):
+            with self.subTest(arguments=arguments):
+                code, out, err = run(*arguments)
+                self.assertEqual(code, 2, out + err)
+                self.assertIn(text, err)
+        self.assertEqual(run("dump", self.path)[0], 3)
+        self.assertEqual(run("convert", log, "/nowhere/at/all.mid")[0], 3)
+
+
+if __name__ == "__main__":
+    program = unittest.main(argv=sys.argv[:1], exit=False)
+    bad = len(program.result.failures) + len(program.result.errors)
+    print(f"{program.result.testsRun - bad} passed, {bad} failed")
+    sys.exit(1 if bad else 0)

@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""`tactus midi play` and `tactus midi jitter` over ptys: what is sent, and that nothing goes on sounding.
+
+usage: test_midi_play.py TACTUS"""
+
+import json
+import os
+import pathlib
+import pty
+import select
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import tty
+import unittest
+
+TACTUS = sys.argv[1]
+LIMIT_S = 60
+
+
+def smf(*tracks, form=1, division=25000):
+    chunks = b"".join(b"MTrk" + struct.pack(">I", len(track) + 4) + track + b"\0\xff\x2f\0" for track in tracks)
+    return b"MThd" + struct.pack(">IHHH", 6, form, len(tracks), division) + chunks
+
+
+def number(value):
+    made = [value & 127]
+    while value := value >> 7:
+        made.append(value & 127 | 128)
+    return bytes(reversed(made))
+
+
+class Play(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.path = pathlib.Path(scratch.name)
+        self.master, slave = pty.openpty()
+        tty.setraw(slave)
+        self.port = os.ttyname(slave)
+        self.addCleanup(os.close, self.master)
+        self.addCleanup(os.close, slave)
+
+    def start(self, data, *options):
+        path = self.path / "x.mid"
+        path.write_bytes(data)
+        return subprocess.Popen([TACTUS, "midi", "play", *options, path, self.port], text=True, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE)
+
+    def read(self, size):
+        data, end = b"", time.monotonic() + LIMIT_S
+        while len(data) < size and time.monotonic() < end:
+            if select.select([self.master], [], [], 0.1)[0]:
+                data += os.read(self.master, 4096)
+        return data
+
+    def play(self, data, *options, code=0, size):
+        player = self.start(data, *options)
+        got = self.read(size)
+        out, err = player.communicate(timeout=LIMIT_S)
+        self.assertEqual(player.returncode, code, out + err)
+        return got, out + err
+
+    def test_tracks_are_merged_and_notes_ended(self):
+        first = b"\0\x90\x3c\x40" + number(1000) + b"\x90\x3c\x00" + b"\0\xf0\x03\x01\x02\xf7" + b"\0\xff\x01\x01x"
+        second = b"\0\xff\x03\x01a" + number(500) + b"\xc1\x05" + number(700) + b"\x91\x40\x40" + b"\0\xf7\x01\xf8"
+        expected = (b"\x90\x3c\x40\xc1\x05\x90\x3c\x00\xf0\x01\x02\xf7\x91\x40\x40\xf8"
+                    b"\xb0\x40\0\xb0\x7b\0\x81\x40\x40\xb1\x40\0\xb1\x7b\0")
+        got, said = self.play(smf(first, second), size=len(expected))
+        self.assertEqual(got.hex(), expected.hex())
+        self.assertIn("6 of 6 events sent", said)
+        self.assertIn("sent - due", said)
+
+    def test_a_tempo_in_another_track(self):
+        slow = number(12500) + b"\x90\x3c\x40" + number(12500) + b"\x80\x3c\x40"
+        before = time.monotonic()
+        self.play(smf(b"\0\xff\x51\x03" + (100000).to_bytes(3, "big"), slow), size=12)
+        self.assertGreaterEqual(time.monotonic() - before, 0.1)
+
+    def test_interrupted(self):
+        player = self.start(smf(b"\0\x92\x3c\x40" + number(25000 * 1000) + b"\x92\x3c\x00"))
+        self.assertEqual(self.read(3), b"\x92\x3c\x40")
+        player.send_signal(signal.SIGTERM)
+        self.assertEqual(self.read(9), b"\x82\x3c\x40\xb2\x40\0\xb2\x7b\0")
+        player.communicate(timeout=LIMIT_S)
+        self.assertEqual(player.returncode, 4)
+
+    def test_format_2_is_never_merged(self):
+        pieces = smf(b"\0\x90\x01\x40", b"\0\x90\x02\x40", form=2)
+        got, said = self.play(pieces, code=2, size=0)
+        self.assertIn("format 2", said)
+        got, _ = self.play(pieces, "--track", "2", size=12)
+        self.assertEqual(got[:3], b"\x90\x02\x40")
+
+    def test_what_cannot_be(self):
+        note = b"\0\x90\x01\x40"
+        for data, options, code, said in ((smf(note, division=0), (), 2, "division of 0"), (b"junk", (), 2, "neither"),
+                                          (smf(note), ("--wire", "x"), 2, "--wire x")):
+            with self.subTest(said):
+                self.assertIn(said, self.play(data, *options, code=code, size=0)[1])
+        self.assertIn("something of", self.play(smf(note + b"\0\x90\x80\x01"), code=1, size=12)[1])
+
+    def test_jitter(self):
+        done = subprocess.run([TACTUS, "midi", "jitter", "--count", "50", "--gap", "2ms", "--json"], capture_output=True,
+                              text=True, timeout=LIMIT_S, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = json.loads(done.stdout)["methods"]
+        self.assertEqual([(row["method"], row["load"], row["sent"], row["lost"], row["duplicated"]) for row in rows],
+                         [("pty: time of reading", load, 50, 0, 0) for load in ("idle", "loaded")])
+        self.assertTrue(all(row["error"]["n"] == 50 for row in rows))
+        table = subprocess.run([TACTUS, "midi", "jitter", "--count", "5", "--gap", "1ms", "--even", "--load", "idle"],
+                               capture_output=True, text=True, timeout=LIMIT_S, check=False)
+        self.assertRegex(table.stdout, r"pty: time of reading +idle +5 +0 ")
+
+    def test_clock(self):
+        listener = subprocess.Popen([TACTUS, "midi", "jitter", "--clock", self.port, "--duration", "1s", "--json"],
+                                    text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        while listener.poll() is None:
+            os.write(self.master, b"\xf8\x90\xf8\x3c\x40")
+            time.sleep(0.02)
+        out, err = listener.communicate(timeout=LIMIT_S)
+        self.assertEqual(listener.returncode, 0, err)
+        found = json.loads(out)
+        self.assertGreater(found["clocks"], 2)
+        self.assertEqual(found["interval"]["n"] + found["pauses"], found["clocks"] - 1)
+        self.assertGreater(found["bpm"], 0)
+
+
+if __name__ == "__main__":
+    program = unittest.main(argv=sys.argv[:1], exit=False)
+    bad = len(program.result.failures) + len(program.result.errors)
+    print(f"{program.result.testsRun - bad} passed, {bad} failed")
+    sys.exit(1 if bad else 0)

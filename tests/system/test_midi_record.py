@@ -1,0 +1,252 @@
+#!/usr/bin/env python3
+"""`tactus midi record` from ptys: nothing is lost, and what befalls a recording stands in it.
+
+usage: test_midi_record.py TACTUS"""
+
+import fcntl
+import json
+import os
+import pathlib
+import pty
+import random
+import resource
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import time
+import tty
+import unittest
+
+import midi
+
+TACTUS = sys.argv[1]
+LIMIT_S = 60
+
+
+class Pty:
+    """A serial port whose other end is ours."""
+
+    def __init__(self):
+        self.master, slave = pty.openpty()
+        tty.setraw(slave)
+        self.path = os.ttyname(slave)
+        self.slave = slave
+
+    def write(self, data):
+        """(time before, time after)"""
+        before = time.monotonic_ns()
+        os.write(self.master, data)
+        return before, time.monotonic_ns()
+
+    def close(self):
+        for end in (self.slave, self.master):
+            os.close(end)
+
+
+class Record(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.path = pathlib.Path(scratch.name)
+        self.out = self.path / "take.mid"
+        self.log = self.path / "take.mid.raw"
+
+    def pty(self):
+        made = Pty()
+        self.addCleanup(lambda: made.master < 0 or made.close())
+        return made
+
+    def start(self, *arguments, **options):
+        recorder = subprocess.Popen([TACTUS, "midi", "record", *map(str, arguments), str(self.out)], text=True,
+                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+        self.addCleanup(recorder.stderr.close)
+        self.addCleanup(recorder.stdout.close)
+        self.addCleanup(lambda: recorder.poll() is None and (recorder.kill(), recorder.wait()))
+        self.wait_for(lambda: recorder.poll() is not None or self.frames() > 0)
+        return recorder
+
+    def wait_for(self, condition):
+        end = time.monotonic() + LIMIT_S
+        while not condition():
+            self.assertLess(time.monotonic(), end, "it does not come")
+            time.sleep(0.005)
+
+    def frames(self):
+        """Whole frames in the log."""
+        return (self.log.stat().st_size - 64) // 32 if self.log.exists() else 0
+
+    def end(self, recorder, code=0):
+        recorder.send_signal(signal.SIGINT)
+        out, err = recorder.communicate(timeout=LIMIT_S)
+        self.assertEqual(recorder.returncode, code, out + err)
+        return out + err
+
+    def dump(self):
+        done = subprocess.run([TACTUS, "midi", "dump", "--json", self.log], capture_output=True, text=True, check=False)
+        return json.loads(done.stdout)
+
+    def messages(self, port):
+        return [event for event in self.dump()["events"] if event.get("port") == port and event["kind"] == "message"]
+
+    def test_two_ports_and_their_times(self):
+        ports = self.pty(), self.pty()
+        recorder = self.start(*(port.path for port in ports))
+        rng = random.Random(1)
+        sent = [[], []]
+        for i in range(300):
+            which = rng.randrange(2)
+            data = bytes([0x90 + which, i >> 7, i & 127])
+            sent[which].append((ports[which].write(data)[0], data.hex().upper()))
+            self.wait_for(lambda port=ports[which]: self.waiting(port) == 0)
+            time.sleep(rng.random() / 1000)
+        out = self.end(recorder)
+        self.assertIn("300 events", out)
+        _, tracks = midi.read_smf(self.out)
+        start = self.dump()["start_mono_ns"]
+        for which in range(2):
+            seen = self.messages(which)
+            self.assertEqual([event["bytes"] for event in seen], [data for _, data in sent[which]])
+            for event, (before, _) in zip(seen, sent[which]):
+                self.assertLessEqual(before, event["first_mono_ns"])
+            self.assertEqual([tick for tick, data in tracks[1 + which] if data[0] == 0x90 + which],
+                             [(event["first_mono_ns"] - start + 10000) // 20000 for event in seen])
+            self.assertEqual(tracks[1 + which][0], (0, b"\xff\x03" + ports[which].path.encode()))
+            self.assertEqual(tracks[1 + which][1], (0, b"\xff\x01stamps: time of reading"))
+
+    @staticmethod
+    def waiting(port):
+        """Bytes in the pty that nobody has read yet."""
+        return struct.unpack("i", fcntl.ioctl(port.slave, termios.FIONREAD, bytes(4)))[0]
+
+    def test_nothing_is_lost_in_a_burst_with_a_reader_that_stands_still(self):
+        port = self.pty()
+        recorder = self.start(port.path)
+        data = b"".join(bytes([0x90, i >> 7 & 127, i & 127]) for i in range(8000))
+        os.set_blocking(port.master, True)
+        recorder.send_signal(signal.SIGSTOP)
+        writer = os.fork()
+        if writer == 0:
+            at = 0
+            while at < len(data):
+                at += os.write(port.master, data[at:at + 1000])
+            os._exit(0)
+        time.sleep(0.3)
+        recorder.send_signal(signal.SIGCONT)
+        os.waitpid(writer, 0)
+        self.wait_for(lambda: self.waiting(port) == 0)
+        self.end(recorder)
+        self.assertEqual("".join(event["bytes"] for event in self.messages(0)), data.hex().upper())
+
+    def test_killed(self):
+        port = self.pty()
+        recorder = self.start(port.path)
+        for i in range(500):
+            port.write(bytes([0x90, i >> 7, i & 127]))
+        self.wait_for(lambda: self.waiting(port) == 0 and self.log.stat().st_size > 64 + 500)
+        self.wait_for(lambda: self.dump()["ports"] and self.dump()["ports"][0]["bytes"] == 1500)
+        recorder.kill()
+        recorder.wait()
+        self.assertFalse(self.out.exists())
+        self.assertFalse(self.dump()["ended"])
+        done = subprocess.run([TACTUS, "midi", "convert", self.log, self.out], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("500 events", done.stdout)
+        again = self.start(port.path)
+        _, err = again.communicate(timeout=LIMIT_S)
+        self.assertEqual(again.returncode, 2)
+        self.assertIn("never written over", err)
+
+    def test_unplugged_and_back(self):
+        first, other = self.pty(), self.pty()
+        name = self.path / "port"
+        name.symlink_to(first.path)
+        recorder = self.start(name, other.path)
+        first.write(b"\x90\x3c\x40\x90")
+        self.wait_for(lambda: len(self.messages(0)) == 1)
+        name.unlink()
+        first.close()
+        first.master = -1
+        self.wait_for(lambda: "gone" in [event["kind"] for event in self.dump()["events"]])
+        other.write(b"\xfe")
+        second = self.pty()
+        name.symlink_to(second.path)
+        self.wait_for(lambda: "back" in [event["kind"] for event in self.dump()["events"]])
+        second.write(b"\x3c\x00\x80\x3c\x40")  # the status of before the gap is not theirs
+        self.wait_for(lambda: len(self.messages(0)) == 2)
+        said = self.end(recorder)
+        self.assertRegex(said, r"port +time of reading +9 +0 +1\n")
+        _, tracks = midi.read_smf(self.out)
+        data = [data for _, data in tracks[1]][2:]
+        self.assertEqual([data[0], data[1]], [b"\x90\x3c\x40", b"\xf7\x90"])
+        self.assertTrue(data[2].startswith(b"\xff\x06port gone at "))
+        self.assertTrue(data[3].startswith(b"\xff\x06port back at "))
+        self.assertEqual(data[4:], [b"\xf7\x3c", b"\xf7\x00", b"\x80\x3c\x40", b"\xff\x2f"])
+
+    def test_full_disk(self):
+        port = self.pty()
+
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (64 + 32 * 100 + 13, resource.RLIM_INFINITY))
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+
+        recorder = self.start(port.path, preexec_fn=limit)
+        sent = 0
+
+        def send():
+            nonlocal sent
+            port.write(bytes([0x90, sent >> 7 & 127, sent & 127]))
+            sent += 1
+            return recorder.poll() is not None
+
+        self.wait_for(send)
+        _, err = recorder.communicate(timeout=LIMIT_S)
+        self.assertEqual(recorder.returncode, 3, err)
+        self.assertIn("cannot write", err)
+        self.assertEqual((self.log.stat().st_size - 64) % 32, 0)
+        self.assertEqual([event["bytes"] for event in self.messages(0)],
+                         [f"90{i >> 7:02X}{i & 127:02X}" for i in range(len(self.messages(0)))])
+        self.assertGreater(len(self.messages(0)), 90)
+
+    def test_live_split_and_duration(self):
+        port = self.pty()
+        recorder = self.start(port.path, "--live", "--split", "200ms")
+        port.write(b"\x90\x3c\x40")
+        self.wait_for(lambda: self.frames() >= 4 and self.waiting(port) == 0)
+        time.sleep(0.3)
+        port.write(b"\xf0\x01\xf7")
+        self.wait_for(lambda: "sysex" in [event["kind"] for event in self.dump()["events"]])
+        out = self.end(recorder)
+        self.assertIn("  0  note on, channel 1, C4 (60), velocity 64\n", out)
+        self.assertIn("  0  system exclusive: F0 01 F7\n", out)
+        self.assertEqual(sorted(path.name for path in self.path.glob("*.mid")), ["take-01.mid", "take-02.mid"])
+        self.log.unlink()
+        timed = self.start(port.path, "--duration", "100ms")
+        timed.communicate(timeout=LIMIT_S)
+        self.assertEqual(timed.returncode, 0)
+
+    def test_what_cannot_be(self):
+        port = self.pty()
+        text = self.path / "text"
+        text.write_text("no port")
+        for arguments, code, said in (
+                ((port.path, "--weakest", "kernel"), 3, "gives weaker stamps than asked for: time of reading, not kernel"),
+                (("hw:nosuch",), 3, "there is no port hw:nosuch"), (("nonsense",), 2, "is no MIDI port"),
+                ((text,), 2, "is no MIDI port"), (("/dev/null",), 2, "is no MIDI port"),
+                ((), 2, "give a port"), ((port.path, "--weakest", "best"), 2, "give kernel, sequencer or read"),
+                ((port.path, "--baud", "x"), 2, "--baud x: give a number")):
+            with self.subTest(arguments=arguments):
+                done = subprocess.run([TACTUS, "midi", "record", *map(str, arguments), self.out], capture_output=True,
+                                      text=True, timeout=LIMIT_S, check=False)
+                self.assertEqual(done.returncode, code, done.stderr)
+                self.assertIn(said, done.stderr)
+                self.assertFalse(self.log.exists())
+
+
+if __name__ == "__main__":
+    program = unittest.main(argv=sys.argv[:1], exit=False)
+    bad = len(program.result.failures) + len(program.result.errors)
+    print(f"{program.result.testsRun - bad} passed, {bad} failed")
+    sys.exit(1 if bad else 0)
