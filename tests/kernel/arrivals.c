@@ -1,19 +1,18 @@
 /*
  * Measures how AVTP packets arrive without taking part: it sleeps while the kernel stamps and keeps
- * them, and reads them afterwards. For one stream with 8-bit sequence numbers.
+ * them, and reads them when it gets a SIGTERM. For one stream with 8-bit sequence numbers.
  *
- * usage: arrivals INTERFACE SECONDS. Prints NAME=VALUE lines: packets, gaps (places where the
+ * usage: arrivals INTERFACE. Prints NAME=VALUE lines: packets, gaps (places where the
  * sequence does not go on by one), mean_ns, stdev_ns, min_ns, p50_ns and max_ns of the intervals.
  */
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "base/hist.h"
 #include "os/link_packet.h"
 
-#define BUFFER_BYTES (64u << 20)
+#define BUFFER_BYTES (32u << 20)
 #define PACKET_BYTES 128
 #define SEQUENCE_AT  16
 
@@ -51,10 +50,15 @@ int main(int argc, char **argv)
     static struct tt_hist intervals;
     struct tt_summary s;
     uint64_t gaps = 0;
+    sigset_t end;
+    int got;
 
-    if (argc != 3) {
+    if (argc != 2) {
         return 2;
     }
+    sigemptyset(&end);
+    sigaddset(&end, SIGTERM);
+    sigprocmask(SIG_BLOCK, &end, NULL);
     setup.ifname = argv[1];
     if (tt_link_packet_new(&setup, &link, &found) < 0) {
         fprintf(stderr, "arrivals: cannot listen on %s\n", argv[1]);
@@ -62,7 +66,7 @@ int main(int argc, char **argv)
     }
     puts("ready=1");
     fflush(stdout);
-    usleep((useconds_t)(atof(argv[2]) * 1e6));
+    sigwait(&end, &got);
     tt_hist_init(&intervals);
     read_all(link, &intervals, &gaps);
     tt_hist_summarize(&intervals, &s);

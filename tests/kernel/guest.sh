@@ -27,8 +27,10 @@ figure() { echo "# $*"; }
 
 finish() { echo "1..$results"; }
 
-# wire: namespaces talker and listener, joined by a veth pair of eight queues a side.
+# wire: namespaces talker and listener, joined by a veth pair of eight queues a side. Etf lets go of packets in a softirq,
+# and kernels before 6.5 leave that to ksoftirqd whenever it is awake: at no real-time priority it waits for any program.
 wire() {
+    chrt -f -p 60 "$(sed -n 's/^\([0-9]*\) (ksoftirqd.*/\1/p' /proc/[0-9]*/stat)"
     modprobe -a veth sch_etf sch_mqprio sch_taprio
     for side in talker listener; do
         ip netns add $side
@@ -90,9 +92,10 @@ field() { sed -n 's/.*"'"$1"'": *\(-\{0,1\}[0-9.]*\).*/\1/p' "$2" | tail -n 1; }
 # noise MILLISECONDS: raw audio of 48 kHz, two channels, 16 bits.
 noise() { head -c $(($1 * 192)) /dev/urandom; }
 
-# arrivals_for SECONDS: starts to measure what arrives; `arrived` waits and sets packets, gaps, mean_ns …
-arrivals_for() {
-    at listener arrivals listener0 "$1" >/tmp/arrivals &
+# measure: starts to measure what arrives; `arrived` ends that behind the last packet, for reading what came would hold up
+# others, and sets packets, gaps, mean_ns …
+measure() {
+    ip netns exec listener arrivals listener0 >/tmp/arrivals &
     arrivals_pid=$!
     # Its memory takes a while to be had.
     for _ in $(seq 100); do
@@ -104,6 +107,8 @@ arrivals_for() {
 arrived() {
     # shellcheck disable=SC2034 # for the test
     packets='' gaps='' mean_ns='' stdev_ns='' min_ns='' p50_ns='' max_ns=''
+    sleep 0.1
+    kill "$arrivals_pid"
     wait "$arrivals_pid"
     # shellcheck disable=SC1091 # written just now
     . /tmp/arrivals

@@ -19,6 +19,7 @@ import stat
 import struct
 import subprocess
 import tempfile
+import time
 
 PROGRAMS = ("ip", "tc", "dash", "kmod", "aplay", "amixer", "setpriv", "arecordmidi", "chrt")
 LINKS = {
@@ -30,6 +31,7 @@ MODULES = ("veth", "sch_etf", "sch_mqprio", "sch_taprio", "snd-aloop", "snd-virm
 FOLDERS = ("proc", "sys", "dev", "tmp", "run", "project")
 ALSA_CONFIGURATION = pathlib.Path("/usr/share/alsa")
 ALSA_PARTS = ("alsa.conf", "pcm", "cards/aliases.conf")
+KEPT_S = 7 * 24 * 3600  # a root that no tree has used for so long is removed
 
 
 class Unavailable(Exception):
@@ -192,12 +194,14 @@ def key():
 
 
 def make_root(folder):
-    """The archive that all guests of this kernel share."""
+    """The archive that all guests of this kernel share. Trees that differ have one each, side by side."""
     path = folder / f"root-{key()}.cpio"
-    if path.exists():
-        return path
     for old in folder.glob("root-*.cpio"):
-        old.unlink()
+        if old != path and time.time() - old.stat().st_mtime > KEPT_S:
+            old.unlink()
+    if path.exists():
+        os.utime(path)
+        return path
     entries = {}
     for name in FOLDERS:
         add_folder(entries, name)
@@ -211,10 +215,13 @@ def make_root(folder):
 
 
 def prepare(series):
-    """(vmlinux, archive) of a kernel series such as 6.1; of those that are there the newest, else fetched."""
+    """(vmlinux, root archive) of a kernel series such as 6.1; of those that are there the newest, else fetched.
+
+    Who boots from it reads the archive's content here, under the lock: another tree may remove what is old.
+    """
     cache_folder().mkdir(parents=True, exist_ok=True)
     with open(cache_folder() / "lock", "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         there = [path.parent for path in cache_folder().glob(f"{series}.*/vmlinux")]
         folder = max(there, key=lambda path: path.stat().st_mtime) if there else fetch(series)
-        return folder / "vmlinux", make_root(folder)
+        return folder / "vmlinux", make_root(folder).read_bytes()

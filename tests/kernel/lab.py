@@ -47,7 +47,7 @@ def boot(series, limit, test, files):
     vmlinux, root = image.prepare(series)
     with tempfile.TemporaryDirectory() as scratch:
         scratch = pathlib.Path(scratch)
-        (scratch / "initrd").write_bytes(root.read_bytes() + project_archive(test, files))
+        (scratch / "initrd").write_bytes(root + project_archive(test, files))
         command = [
             "nice", "-n", "19", "qemu-system-x86_64", *MACHINE,
             "-kernel", str(vmlinux), "-initrd", str(scratch / "initrd"),

@@ -15,7 +15,7 @@ stream() {
     TACTUS_VERBOSE=1 at listener arecord -q -D in -t raw -f S16_LE -r 48000 -c 2 -d 3 /tmp/recording 2>/tmp/heard &
     recorder=$!
     read -r before _ </proc/uptime
-    arrivals_for 1.8
+    measure
     (sleep 0.8 && "$@") &
     TACTUS_VERBOSE=1 at talker aplay -q -D out -t raw -f S16_LE -r 48000 -c 2 /tmp/noise 2>/tmp/said
     arrived

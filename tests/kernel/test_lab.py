@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""The lab itself: a guest test that fails, hangs, panics or ends early makes the run fail, and a good one passes.
+"""The lab itself: a guest test that fails, hangs, panics or ends early makes the run fail, and a good one passes;
+and trees that share the cache leave each other what they boot from.
 
 usage: test_lab.py LAB.PY
 """
 
+import os
 import pathlib
 import subprocess
 import sys
@@ -39,6 +41,22 @@ def outputs_are_judged(lab):
             any(wrong in text for text in found) if wrong else not found), f"{counted} {found}"
 
 
+def trees_share(lab, folder):
+    sys.path.insert(0, str(pathlib.Path(lab).parent))
+    image = __import__("image")
+    image.add_programs = lambda entries: None
+    image.add_modules = lambda entries, tree: None
+    image.unpack = lambda kernel, scratch: None
+    made = []
+    for name in ("ours", "theirs", "ours"):
+        image.key = lambda name=name: name
+        made.append(image.make_root(folder))
+    yield "two trees have a root each", made[0].exists() and made[1].exists() and made[2] == made[0], made
+    os.utime(made[1], (0, 0))
+    image.make_root(folder)
+    yield "one that is not used any more goes", made[0].exists() and not made[1].exists(), made
+
+
 def guests_fail(lab, folder):
     for name, script, limit, expected in GUESTS:
         path = folder / "test_case.sh"
@@ -57,7 +75,8 @@ def guests_fail(lab, folder):
 def main(lab):
     passed = failed = 0
     with tempfile.TemporaryDirectory() as folder:
-        for what, good, seen in (*outputs_are_judged(lab), *guests_fail(lab, pathlib.Path(folder))):
+        for what, good, seen in (*outputs_are_judged(lab), *trees_share(lab, pathlib.Path(folder)),
+                                 *guests_fail(lab, pathlib.Path(folder))):
             print(f"{'ok' if good else 'not ok'} - {what}")
             passed += good
             failed += not good

@@ -9,7 +9,7 @@ noise 1240 >/tmp/noise
 alsa pace auto
 
 stream() {
-    arrivals_for 2
+    measure
     TACTUS_VERBOSE=1 at talker aplay -q -D out -t raw -f S16_LE -r 48000 -c 2 /tmp/noise 2>/tmp/said
     arrived
     refused=$(field pdus_refused /tmp/talker.json)
