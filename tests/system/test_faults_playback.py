@@ -260,7 +260,7 @@ def interface_deleted(case):
 
 
 def enobufs(case):
-    case.play(1000)
+    case.play(5000)
     tc(f"qdisc add dev {TALKER} root bfifo limit 10b")
     time.sleep(0.02)
     tc(f"qdisc del dev {TALKER} root")
@@ -270,7 +270,7 @@ def enobufs(case):
 
 
 def enobufs_for_good(case):
-    case.play(1000)
+    case.play(5000)
     tc(f"qdisc add dev {TALKER} root bfifo limit 10b")
     case.check(case.wire.wait(50), "the stream goes on, past the qdisc")
     case.end(blind=True)
