@@ -4,7 +4,7 @@
 # the level, and have no xrun from then on. 500 ppm, since 1000 is the most that is followed.
 . guest.sh
 
-seconds=$(cat /project/seconds 2>/dev/null || echo 8)
+seconds=$(cat /project/seconds 2>/dev/null || echo 16)
 raw="-q -t raw -f S16_LE -r 48000 -c 2"
 keys="--stream-id 02:00:00:00:00:01:0001 --dest 91:E0:F0:00:FE:01 --rate 48000 --channels 2 --format INT16
     --quality medium --level 40ms --duration ${seconds}s --json"
