@@ -194,6 +194,7 @@ static void an_underrun_is_an_xrun_and_recovers(void **state)
     struct rig *rig = *state;
     struct tt_talk_counters counters;
     struct tt_listen_counters heard;
+    const struct tt_event *lost;
     int64_t resumed;
 
     build(rig, false, 1000);
@@ -208,8 +209,13 @@ static void an_underrun_is_an_xrun_and_recovers(void **state)
     assert_int_equal(counters.xruns, 1);
     assert_int_equal(counters.pdus_sent, 166);
 
+    write_frames(rig, 200); /* the program has not heard of it yet */
     tt_talk_prepare(rig->talk);
-    assert_int_equal(sent_up_to(rig), 1000); /* what was left is dropped */
+    assert_int_equal(sent_up_to(rig), 1200); /* what was left is dropped, and told */
+    lost = &tt_talk_log(rig->talk)->events[tt_talk_log(rig->talk)->n - 1];
+    assert_int_equal(lost->kind, TT_EVENT_XRUN);
+    assert_int_equal(lost->frame, 166 * 6);
+    assert_int_equal(lost->frames, 4 + 200);
     write_frames(rig, 1200);
     assert_int_equal(tt_talk_start(rig->talk, false), 0);
     rig->talk_ns = rig->clock.mono_ns;
