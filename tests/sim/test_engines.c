@@ -10,6 +10,7 @@
 #include "base/ns.h"
 #include "os/link_loop.h"
 #include "run/listen.h"
+#include "run/note.h"
 #include "run/send.h"
 #include "run/talk.h"
 #include "test.h"
@@ -389,6 +390,36 @@ static void an_endless_recorder_runs_on(void **state)
     run(rig, 3 * TT_NS_PER_S, false);
     assert_int_equal(state_of_listen(rig), TT_DEVICE_RUNNING);
     assert_in_range(presented_up_to(rig), 3 * RATE - RATE / 100, 3 * RATE);
+}
+
+static int receive_of_gone(struct tt_link *link, struct tt_link_packet *packets, int n)
+{
+    (void)link;
+    (void)packets;
+    (void)n;
+    return -ENXIO;
+}
+
+static void a_deleted_interface_ends_a_recording(void **state)
+{
+    struct rig *rig = *state;
+    const struct tt_link_ops *ops;
+    struct tt_link_ops gone;
+
+    build(rig, false, 10000);
+    ops = rig->in->ops;
+    gone = *ops;
+    gone.receive = receive_of_gone;
+    write_frames(rig, BUFFER);
+    tt_listen_start(rig->listen, false);
+    tt_talk_start(rig->talk, false);
+    run(rig, 20 * TT_NS_PER_MS, true);
+    assert_int_equal(state_of_listen(rig), TT_DEVICE_RUNNING);
+    rig->in->ops = &gone;
+    run(rig, 20 * TT_NS_PER_MS, true);
+    assert_int_equal(state_of_listen(rig), TT_DEVICE_GONE);
+    assert_true(tt_listen_notes(rig->listen) & TT_NOTE_LINK_GONE);
+    rig->in->ops = ops;
 }
 
 /* The talker goes away: the device runs on in silence, or stops where the configuration says so. */
@@ -842,6 +873,7 @@ int main(void)
         TEST(a_slow_recorder_is_an_xrun_and_recovers),
         TEST(an_endless_recorder_runs_on),
         TEST(absence_is_silence_or_an_xrun),
+        TEST(a_deleted_interface_ends_a_recording),
         TEST(what_arrived_before_the_start_is_dropped),
         TEST(a_long_backlog_is_taken_in_its_own_time),
         TEST(utc_stamps),
