@@ -41,6 +41,11 @@ static void wide_sub(uint64_t *words, unsigned n, unsigned at, uint64_t value)
 
 static void multiply(uint64_t a, uint64_t b, uint64_t ret_product[2])
 {
+    if ((a | b) >> 32 == 0) { /* nearly always, and records must be quick */
+        ret_product[0] = a * b;
+        ret_product[1] = 0;
+        return;
+    }
     uint64_t a_low = a & UINT32_MAX;
     uint64_t a_high = a >> 32;
     uint64_t b_low = b & UINT32_MAX;

@@ -34,21 +34,37 @@ static void halve(struct tt_history *history)
     history->cell_ns *= 2;
 }
 
+/* The cell of a time. Mostly it is that of the value before. */
+static struct tt_history_cell *find_cell(struct tt_history *history, int64_t time_ns)
+{
+    uint64_t since_ns =
+        time_ns < history->start_ns ? 0 : (uint64_t)time_ns - (uint64_t)history->start_ns;
+
+    if (since_ns - (uint64_t)history->newest_ns < (uint64_t)history->cell_ns) {
+        return &history->cells[history->newest];
+    }
+    while (since_ns / (uint64_t)history->cell_ns >= TT_HISTORY_CELLS) {
+        halve(history);
+    }
+    history->newest = (size_t)(since_ns / (uint64_t)history->cell_ns);
+    history->newest_ns = (int64_t)history->newest * history->cell_ns;
+    if (history->newest >= history->used) {
+        history->used = history->newest + 1;
+    }
+    return &history->cells[history->newest];
+}
+
 void tt_history_record(struct tt_history *history, int64_t time_ns, int64_t value)
 {
-    const struct tt_history_cell one = {.n = 1, .min = value, .max = value};
-    uint64_t since_ns;
-    size_t at;
+    struct tt_history_cell *cell;
 
     if (history->cell_ns == 0) {
         history->start_ns = time_ns;
         history->cell_ns = TT_HISTORY_CELL_NS;
+        history->used = 1;
     }
-    since_ns = time_ns < history->start_ns ? 0 : (uint64_t)time_ns - (uint64_t)history->start_ns;
-    while (since_ns / (uint64_t)history->cell_ns >= TT_HISTORY_CELLS) {
-        halve(history);
-    }
-    at = (size_t)(since_ns / (uint64_t)history->cell_ns);
-    cell_merge(&history->cells[at], &one);
-    history->used = at + 1 > history->used ? at + 1 : history->used;
+    cell = find_cell(history, time_ns);
+    cell->min = cell->n == 0 || value < cell->min ? value : cell->min;
+    cell->max = cell->n == 0 || value > cell->max ? value : cell->max;
+    cell->n++;
 }

@@ -13,6 +13,7 @@
 #include "base/ns.h"
 #include "cli/capture.h"
 #include "cli/cmd.h"
+#include "cli/read_ahead.h"
 #include "cli/watch_show.h"
 #include "os/clock.h"
 #include "report/json.h"
@@ -132,16 +133,28 @@ static void observe(struct watch *watch, const struct tt_packet *packet)
                        packet->arrival_utc_ns);
 }
 
+static int read_file(struct watch *watch)
+{
+    struct tt_read_ahead *ahead;
+    struct tt_packet packet;
+    int status = tt_read_ahead_new(&watch->capture, SNAP_BYTES, &ahead);
+
+    if (status) {
+        return status;
+    }
+    while ((status = tt_read_ahead_next(ahead, &packet)) == 1 && !tt_cli_interrupted()) {
+        observe(watch, &packet);
+    }
+    tt_read_ahead_free(ahead);
+    return status;
+}
+
 static int watch_file(struct watch *watch)
 {
     struct tt_watch_view view = {
         .source = watch->source, .final = true, .observer = &watch->observer};
-    struct tt_packet packet;
-    int status;
+    int status = read_file(watch);
 
-    while ((status = tt_capture_next(&watch->capture, &packet)) == 1 && !tt_cli_interrupted()) {
-        observe(watch, &packet);
-    }
     if (status < 0) {
         view.error = tt_capture_error(&watch->capture);
     } else if (status == 1) {
