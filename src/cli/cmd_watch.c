@@ -13,6 +13,7 @@
 #include "base/ns.h"
 #include "cli/capture.h"
 #include "cli/cmd.h"
+#include "cli/pcapng_writer.h"
 #include "cli/read_ahead.h"
 #include "cli/watch_show.h"
 #include "os/clock.h"
@@ -25,18 +26,29 @@
 #define SNAP_WRITE_BYTES 65535
 #define WAIT_MS          100 /* an interrupt is noticed at least so often */
 
-enum { OPTION_JSON = 256, OPTION_WRITE, OPTION_DURATION, OPTION_NO_PROMISCUOUS };
+enum {
+    OPTION_JSON = 256,
+    OPTION_HTML,
+    OPTION_WRITE,
+    OPTION_DURATION,
+    OPTION_NO_PROMISCUOUS,
+    OPTION_STREAM_ID,
+    OPTION_ADDRESS,
+    OPTION_VLAN,
+};
 
 struct watch {
     const char *source;
     const char *write_path;
+    const char *html_path;
     int64_t duration_ns; /* 0: until interrupted */
     bool json;
     bool no_promiscuous;
 
     struct tt_capture capture;
     struct tt_observer observer;
-    pcap_dumper_t *dump; /* NULL: nothing is written */
+    struct tt_observer_filter filter;
+    struct tt_pcapng_writer dump;
     int64_t start_mono_ns;
     bool redraw; /* stdout is a terminal: one picture */
 };
@@ -44,12 +56,53 @@ struct watch {
 static const struct argp_option options[] = {
     {"json", OPTION_JSON, NULL, 0,
      "JSON instead of tables: one object for a file, a line a second live", 0},
-    {"write", OPTION_WRITE, "FILE", 0, "Live: also write what is captured to FILE (pcap, ns)", 0},
+    {"html", OPTION_HTML, "FILE", 0, "At the end also write a page: tables, drawings, the machine",
+     0},
+    {"stream-id", OPTION_STREAM_ID, "ID", 0, "Only the stream of this ID (02:00:00:00:00:01:0001)",
+     0},
+    {"address", OPTION_ADDRESS, "MAC", 0, "Only streams from or to this address", 0},
+    {"vlan", OPTION_VLAN, "ID", 0, "Only streams of this VLAN (0 to 4094, or none)", 0},
+    {"write", OPTION_WRITE, "FILE", 0, "Live: also write what is seen to FILE (pcapng, ns)", 0},
     {"duration", OPTION_DURATION, "TIME", 0, "Live: end after TIME, such as 500ms, 10s or 2min", 0},
     {"no-promiscuous", OPTION_NO_PROMISCUOUS, NULL, 0,
      "Live: see only what the interface takes in anyway", 0},
     {0},
 };
+
+static void parse_vlan(const char *argument, struct argp_state *state,
+                       struct tt_observer_filter *filter)
+{
+    char *end;
+    long id = strtol(argument, &end, 10);
+
+    filter->by_vlan = true;
+    if (strcmp(argument, "none") == 0) {
+        filter->vlan_id = -1;
+        return;
+    }
+    if (*argument == 0 || *end != 0 || id < 0 || id > 4094) {
+        argp_error(state, "--vlan %s: give a number from 0 to 4094, or none", argument);
+    }
+    filter->vlan_id = (int)id;
+}
+
+static void parse_filter(int key, const char *argument, struct argp_state *state,
+                         struct tt_observer_filter *filter)
+{
+    if (key == OPTION_VLAN) {
+        parse_vlan(argument, state, filter);
+    } else if (key == OPTION_STREAM_ID) {
+        filter->by_stream_id = true;
+        if (tt_stream_id_parse(argument, &filter->stream_id) != 0) {
+            argp_error(state, "--stream-id %s: give it as 02:00:00:00:00:01:0001", argument);
+        }
+    } else {
+        filter->by_address = true;
+        if (tt_mac_parse(argument, filter->address) != 0) {
+            argp_error(state, "--address %s: give it as 91:E0:F0:00:FE:01", argument);
+        }
+    }
+}
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
@@ -58,6 +111,14 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     switch (key) {
     case OPTION_JSON:
         watch->json = true;
+        return 0;
+    case OPTION_HTML:
+        watch->html_path = argument;
+        return 0;
+    case OPTION_STREAM_ID:
+    case OPTION_ADDRESS:
+    case OPTION_VLAN:
+        parse_filter(key, argument, state, &watch->filter);
         return 0;
     case OPTION_WRITE:
         watch->write_path = argument;
@@ -122,6 +183,23 @@ static void show(const struct watch *watch, const struct tt_watch_view *view)
     fflush(stdout);
 }
 
+/* The last picture, and the page. TT_EXIT_GOOD, or why there is no page. */
+static int show_final(const struct watch *watch, const struct tt_watch_view *view)
+{
+    int error;
+
+    show(watch, view);
+    if (!watch->html_path) {
+        return TT_EXIT_GOOD;
+    }
+    error = tt_watch_page(view, watch->html_path);
+    if (error) {
+        tt_cli_say(COMMAND, "cannot write the page %s: %s", watch->html_path, strerror(-error));
+        return TT_EXIT_ENVIRONMENT;
+    }
+    return TT_EXIT_GOOD;
+}
+
 static int finding(const struct watch *watch)
 {
     return watch->observer.count > 0 ? TT_EXIT_GOOD : TT_EXIT_NEGATIVE;
@@ -129,8 +207,12 @@ static int finding(const struct watch *watch)
 
 static void observe(struct watch *watch, const struct tt_packet *packet)
 {
-    tt_observer_packet(&watch->observer, packet->frame, packet->bytes, packet->wire_bytes,
-                       packet->arrival_utc_ns);
+    bool seen = tt_observer_packet(&watch->observer, packet->frame, packet->bytes,
+                                   packet->wire_bytes, packet->arrival_utc_ns);
+
+    if (seen && watch->dump.out) {
+        tt_pcapng_write(&watch->dump, packet);
+    }
 }
 
 static int read_file(struct watch *watch)
@@ -154,20 +236,25 @@ static int watch_file(struct watch *watch)
     struct tt_watch_view view = {
         .source = watch->source, .final = true, .observer = &watch->observer};
     int status = read_file(watch);
+    int code;
 
+    if (status == -ENOMEM) {
+        tt_cli_say(COMMAND, "out of memory");
+        return TT_EXIT_ENVIRONMENT;
+    }
     if (status < 0) {
         view.error = tt_capture_error(&watch->capture);
     } else if (status == 1) {
         view.error = "interrupted";
     }
-    show(watch, &view);
+    code = show_final(watch, &view);
     if (view.error) {
         tt_cli_say(COMMAND, "%s breaks off after %llu %s: %s; the figures are of what was read",
                    watch->source, (unsigned long long)watch->observer.packets,
                    tt_plural(watch->observer.packets, "packet", "packets"), view.error);
         return TT_EXIT_INCONCLUSIVE;
     }
-    return finding(watch);
+    return code != TT_EXIT_GOOD ? code : finding(watch);
 }
 
 static int64_t count_drops(const struct watch *watch)
@@ -180,19 +267,16 @@ static int64_t count_drops(const struct watch *watch)
     return (int64_t)stat.ps_drop + stat.ps_ifdrop;
 }
 
-static void show_live(const struct watch *watch, bool final, const char *error)
+static struct tt_watch_view live_view(const struct watch *watch)
 {
-    struct tt_watch_view view = {
+    return (struct tt_watch_view){
         .source = watch->source,
         .live = true,
-        .final = final,
         .elapsed_ns = tt_cli_now_mono_ns() - watch->start_mono_ns,
         .drops = count_drops(watch),
-        .error = error,
+        .stamps = "by the kernel, in UTC",
         .observer = &watch->observer,
     };
-
-    show(watch, &view);
 }
 
 /* Takes what is there. 0; -1: the capture broke; -2: the written file did. */
@@ -203,16 +287,13 @@ static int take_packets(struct watch *watch)
 
     while ((status = tt_capture_next(&watch->capture, &packet)) == 1) {
         observe(watch, &packet);
-        if (watch->dump) {
-            pcap_dump((u_char *)watch->dump, packet.header, packet.frame);
-        }
         /* On a busy link there is always one more. */
         if (tt_cli_interrupted() || watch->observer.packets % 1024 == 0) {
             break;
         }
     }
     /* At once in the kernel's hands: readable even when we are killed. */
-    if (watch->dump && pcap_dump_flush(watch->dump) != 0) {
+    if (watch->dump.out && tt_pcapng_flush(&watch->dump) != 0) {
         return -2;
     }
     return status < 0 ? -1 : 0;
@@ -221,6 +302,28 @@ static int take_packets(struct watch *watch)
 static int64_t live_end(const struct watch *watch)
 {
     return watch->duration_ns > 0 ? watch->start_mono_ns + watch->duration_ns : INT64_MAX;
+}
+
+static int end_live(struct watch *watch, int status, int error)
+{
+    struct tt_watch_view view = live_view(watch);
+    int code;
+
+    view.final = true;
+    view.error = status == -1   ? tt_capture_error(&watch->capture)
+                 : status == -2 ? "the capture could not be written"
+                                : NULL;
+    code = show_final(watch, &view);
+    if (status == -1) {
+        tt_cli_say(COMMAND, "capturing on %s ended: %s", watch->source, view.error);
+        return TT_EXIT_INCONCLUSIVE;
+    }
+    if (status == -2) {
+        tt_cli_say(COMMAND, "cannot write to %s: %s; what it holds until here is readable",
+                   watch->write_path, strerror(error));
+        return TT_EXIT_ENVIRONMENT;
+    }
+    return code != TT_EXIT_GOOD ? code : finding(watch);
 }
 
 static int watch_live(struct watch *watch)
@@ -234,23 +337,13 @@ static int watch_live(struct watch *watch)
         tt_capture_wait(&watch->capture, WAIT_MS);
         status = take_packets(watch);
         if (tt_cli_now_mono_ns() >= next_ns && next_ns < live_end(watch)) {
-            show_live(watch, false, NULL);
+            struct tt_watch_view view = live_view(watch);
+
+            show(watch, &view);
             next_ns += TT_NS_PER_S;
         }
     }
-    if (status == -1) {
-        show_live(watch, true, tt_capture_error(&watch->capture));
-        tt_cli_say(COMMAND, "capturing on %s ended: %s", watch->source,
-                   tt_capture_error(&watch->capture));
-        return TT_EXIT_INCONCLUSIVE;
-    }
-    show_live(watch, true, status == -2 ? "the capture could not be written" : NULL);
-    if (status == -2) {
-        tt_cli_say(COMMAND, "cannot write to %s: %s; what it holds until here is readable",
-                   watch->write_path, strerror(errno));
-        return TT_EXIT_ENVIRONMENT;
-    }
-    return finding(watch);
+    return end_live(watch, status, errno);
 }
 
 static int open_file(struct watch *watch)
@@ -265,16 +358,16 @@ static int open_file(struct watch *watch)
 
 static int open_dump(struct watch *watch)
 {
+    int error;
+
     if (!watch->write_path) {
         return TT_EXIT_GOOD;
     }
-    watch->dump = pcap_dump_open(watch->capture.pcap, watch->write_path);
-    if (!watch->dump) {
-        tt_cli_say(COMMAND, "cannot write the capture: %s", tt_capture_error(&watch->capture));
+    error = tt_pcapng_open(&watch->dump, watch->write_path, watch->source, SNAP_WRITE_BYTES);
+    if (error) {
+        tt_cli_say(COMMAND, "cannot write the capture %s: %s", watch->write_path, strerror(-error));
         return TT_EXIT_ENVIRONMENT;
     }
-    /* A file of nothing is a capture too. */
-    pcap_dump_flush(watch->dump);
     return TT_EXIT_GOOD;
 }
 
@@ -353,10 +446,9 @@ int tt_cmd_watch(int argc, char **argv)
         tt_cli_say(COMMAND, "out of memory");
         return TT_EXIT_ENVIRONMENT;
     }
+    watch.observer.filter = watch.filter;
     code = watch_run(&watch);
-    if (watch.dump) {
-        pcap_dump_close(watch.dump);
-    }
+    tt_pcapng_close(&watch.dump);
     tt_capture_close(&watch.capture);
     tt_observer_done(&watch.observer);
     return code;

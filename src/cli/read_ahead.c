@@ -51,7 +51,6 @@ static void fill(struct tt_read_ahead *ahead, struct batch *batch)
         packet->bytes = packet->bytes < ahead->snap_bytes ? packet->bytes : ahead->snap_bytes;
         memcpy(bytes, packet->frame, packet->bytes);
         packet->frame = bytes;
-        packet->header = NULL;
         bytes += ahead->snap_bytes;
     } while (++batch->count < BATCH_PACKETS);
 }

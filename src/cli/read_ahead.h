@@ -12,7 +12,7 @@
 struct tt_read_ahead;
 
 /* Takes what comes next from `capture`, which is left alone until it is freed; packets keep
- * snap_bytes at most, and have no header. 0 or -errno. */
+ * snap_bytes at most. 0 or -errno. */
 int tt_read_ahead_new(struct tt_capture *capture, size_t snap_bytes,
                       struct tt_read_ahead **ret_ahead);
 /* As tt_capture_next. After -1 tt_capture_error says why. */
