@@ -7,6 +7,8 @@
 #include <stdio.h>
 
 #include "base/attr.h"
+#include "base/ns.h"
+#include "os/clock.h"
 #include "os/machine.h"
 #include "os/qdisc.h"
 
@@ -30,25 +32,32 @@ static void add_text(struct card *card, const char *name, const char *value)
     snprintf(add(card, name), VALUE_TEXT, "%s", value[0] ? value : "unknown");
 }
 
-static void add_limits(struct card *card, const struct tt_machine *machine)
+static void add_number(struct card *card, const char *name, int64_t value, const char *unit)
 {
-    char *text = add(card, "real-time throttling");
+    char *text = add(card, name);
 
-    if (!machine->rt_known) {
+    if (value == TT_MACHINE_UNKNOWN) {
         snprintf(text, VALUE_TEXT, "unknown");
-    } else if (machine->rt_runtime_us < 0) {
+    } else if (value == INT64_MAX || value < 0) {
         snprintf(text, VALUE_TEXT, "none");
     } else {
-        snprintf(text, VALUE_TEXT, "%" PRId64 " of %" PRId64 " us", machine->rt_runtime_us,
-                 machine->rt_period_us);
+        snprintf(text, VALUE_TEXT, "%" PRId64 "%s", value, unit);
     }
-    snprintf(add(card, "real-time priority limit"), VALUE_TEXT, "%" PRId64, machine->rtprio_limit);
-    text = add(card, "locked memory limit");
-    if (machine->memlock_limit_bytes < 0) {
-        snprintf(text, VALUE_TEXT, "none");
+}
+
+static void add_limits(struct card *card, const struct tt_machine_facts *machine)
+{
+    const struct tt_machine_throttle *throttle = &machine->throttle;
+
+    if (throttle->runtime_ns >= 0) {
+        snprintf(add(card, "real-time throttling"), VALUE_TEXT, "%" PRId64 " of %" PRId64 " us",
+                 throttle->runtime_ns / TT_NS_PER_US, throttle->period_ns / TT_NS_PER_US);
     } else {
-        snprintf(text, VALUE_TEXT, "%" PRId64 " bytes", machine->memlock_limit_bytes);
+        add_number(card, "real-time throttling", throttle->runtime_ns, "");
     }
+    add_text(card, "real-time priority", machine->realtime ? "granted" : "refused");
+    add_number(card, "real-time priority limit", machine->rtprio_limit, "");
+    add_number(card, "locked memory limit", machine->memlock_limit_bytes, " bytes");
 }
 
 static void add_qdiscs(struct card *card, const char *ifname)
@@ -70,18 +79,22 @@ static void add_qdiscs(struct card *card, const char *ifname)
 
 static void card_fill(struct card *card, const char *ifname)
 {
-    struct tt_machine machine;
+    struct tt_machine_facts machine;
+    int tai_offset_s = 0;
 
-    tt_machine_read(&machine);
+    tt_machine_facts(-1, &machine);
+    tt_clock_tai_offset(&tai_offset_s);
     card->n = 0;
     add_text(card, "kernel", machine.kernel);
-    add_text(card, "build", machine.preemption);
+    add_text(card, "preemption", machine.preemption);
     add_text(card, "processor", machine.processor);
-    snprintf(add(card, "processors"), VALUE_TEXT, "%d", machine.processors);
+    snprintf(add(card, "processors"), VALUE_TEXT, "%u%s", machine.processors,
+             machine.hypervisor ? ", of a virtual machine" : "");
     add_text(card, "governor", machine.governor);
-    add_text(card, "clock source", machine.clocksource);
-    if (machine.tai_offset_s != 0) {
-        snprintf(add(card, "TAI offset"), VALUE_TEXT, "%d s", machine.tai_offset_s);
+    add_number(card, "deepest idle state takes", machine.idle_exit_us, " us");
+    add_text(card, "clock source", machine.clock_source);
+    if (tai_offset_s != 0) {
+        snprintf(add(card, "TAI offset"), VALUE_TEXT, "%d s", tai_offset_s);
     } else {
         add_text(card, "TAI offset", "0: nobody set it");
     }

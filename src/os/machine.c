@@ -1,91 +1,144 @@
 /*
- * See machine.h.
+ * See machine.h: time and pressure. The settings are in machine_facts.c.
  */
 #include "os/machine.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
-#include "os/clock.h"
+#include "base/ns.h"
+#include "os/machine_file.h"
 
-const char *tt_machine_line(const char *path, char ret_text[TT_MACHINE_TEXT])
+enum column { USER, NICE, SYSTEM, IDLE, IOWAIT, IRQ, SOFTIRQ, STEAL, COLUMNS };
+
+int64_t tt_machine_tick_ns(void)
 {
-    FILE *file = fopen(path, "re");
+    long hz = sysconf(_SC_CLK_TCK);
 
-    ret_text[0] = 0;
-    if (file) {
-        if (!fgets(ret_text, TT_MACHINE_TEXT, file)) {
-            ret_text[0] = 0;
+    return hz > 0 ? TT_NS_PER_S / hz : 10 * TT_NS_PER_MS;
+}
+
+unsigned tt_machine_processors(void)
+{
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+
+    return n > 0 ? (unsigned)n : 1;
+}
+
+static int parse_time(const char *line, struct tt_machine_time *ret_time)
+{
+    int64_t ticks[COLUMNS] = {0};
+    int64_t tick_ns = tt_machine_tick_ns();
+    struct tt_machine_time time = {0};
+    const char *at = line;
+    int columns = 0;
+
+    while (columns < COLUMNS) {
+        char *end;
+
+        ticks[columns] = strtoll(at, &end, 10);
+        if (end == at) {
+            break;
         }
-        fclose(file);
+        at = end;
+        columns++;
     }
-    ret_text[strcspn(ret_text, "\n")] = 0;
-    return ret_text;
+    if (columns <= IDLE) {
+        return -EPROTO;
+    }
+    for (int i = 0; i < COLUMNS; i++) {
+        time.total_ns += ticks[i] * tick_ns;
+    }
+    time.user_ns = (ticks[USER] + ticks[NICE]) * tick_ns;
+    time.idle_ns = (ticks[IDLE] + ticks[IOWAIT]) * tick_ns;
+    time.steal_ns = ticks[STEAL] * tick_ns;
+    *ret_time = time;
+    return 0;
 }
 
-static void read_kernel(struct tt_machine *machine)
+int tt_machine_time(int cpu, struct tt_machine_time *ret_time)
 {
-    struct utsname name;
-
-    if (uname(&name) == 0) {
-        snprintf(machine->kernel, TT_MACHINE_TEXT, "%.20s %.60s %.40s", name.sysname, name.release,
-                 name.machine);
-        snprintf(machine->preemption, TT_MACHINE_TEXT, "%s", name.version);
-    }
-}
-
-static void read_processor(char text[TT_MACHINE_TEXT])
-{
-    FILE *file = fopen("/proc/cpuinfo", "re");
+    char name[16] = "cpu ";
     char line[256];
+    FILE *file = fopen("/proc/stat", "re");
+    int error = -ENOENT;
 
-    text[0] = 0;
-    while (file && text[0] == 0 && fgets(line, sizeof(line), file)) {
-        if (strncmp(line, "model name", 10) == 0 && strchr(line, ':')) {
-            snprintf(text, TT_MACHINE_TEXT, "%.100s", strchr(line, ':') + 2);
+    if (!file) {
+        return -errno;
+    }
+    if (cpu >= 0) {
+        snprintf(name, sizeof(name), "cpu%d ", cpu);
+    }
+    while (error == -ENOENT && fgets(line, sizeof(line), file)) {
+        if (strncmp(line, name, strlen(name)) == 0) {
+            error = parse_time(line + strlen(name), ret_time);
         }
     }
-    if (file) {
-        fclose(file);
+    fclose(file);
+    return error;
+}
+
+int64_t tt_machine_own_user_ns(void)
+{
+    struct rusage own = {0};
+    struct rusage children = {0};
+
+    getrusage(RUSAGE_SELF, &own);
+    getrusage(RUSAGE_CHILDREN, &children);
+    return (own.ru_utime.tv_sec + children.ru_utime.tv_sec) * TT_NS_PER_S +
+           (own.ru_utime.tv_usec + children.ru_utime.tv_usec) * TT_NS_PER_US;
+}
+
+void tt_machine_throttle(struct tt_machine_throttle *ret_throttle)
+{
+    int64_t runtime_us = tt_machine_file_number("/proc/sys/kernel/sched_rt_runtime_us");
+    int64_t period_us = tt_machine_file_number("/proc/sys/kernel/sched_rt_period_us");
+
+    ret_throttle->runtime_ns =
+        runtime_us == TT_MACHINE_UNKNOWN ? TT_MACHINE_UNKNOWN : runtime_us * TT_NS_PER_US;
+    ret_throttle->period_ns =
+        period_us == TT_MACHINE_UNKNOWN ? TT_MACHINE_UNKNOWN : period_us * TT_NS_PER_US;
+}
+
+/* "some avg10=0.00 avg60=0.00 avg300=0.00 total=12345" */
+static int64_t pressure_total_us(const char *path)
+{
+    char text[256];
+    const char *total;
+
+    if (tt_machine_file_text(path, text, sizeof(text)) != 0) {
+        return TT_MACHINE_UNKNOWN;
     }
-    text[strcspn(text, "\n")] = 0;
+    total = strstr(text, "total=");
+    return total ? strtoll(total + strlen("total="), NULL, 10) : TT_MACHINE_UNKNOWN;
 }
 
-static bool read_number(const char *path, int64_t *ret_value)
+void tt_machine_pressure(struct tt_machine_pressure *ret_pressure)
 {
-    char text[TT_MACHINE_TEXT];
-
-    return sscanf(tt_machine_line(path, text), "%" SCNd64, ret_value) == 1;
+    ret_pressure->cpu_us = pressure_total_us("/proc/pressure/cpu");
+    ret_pressure->io_us = pressure_total_us("/proc/pressure/io");
+    ret_pressure->memory_us = pressure_total_us("/proc/pressure/memory");
 }
 
-static int64_t read_limit(__rlimit_resource_t which)
+int tt_machine_awake(void)
 {
-    struct rlimit limit;
+    int32_t latency_us = 0;
+    int fd = open("/dev/cpu_dma_latency", O_WRONLY | O_CLOEXEC);
 
-    if (getrlimit(which, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
-        return -1;
+    if (fd < 0) {
+        return -errno;
     }
-    return (int64_t)limit.rlim_cur;
-}
+    if (write(fd, &latency_us, sizeof(latency_us)) != (ssize_t)sizeof(latency_us)) {
+        int error = -errno;
 
-void tt_machine_read(struct tt_machine *ret_machine)
-{
-    struct tt_machine machine = {.processors = (int)sysconf(_SC_NPROCESSORS_ONLN)};
-
-    read_kernel(&machine);
-    read_processor(machine.processor);
-    tt_machine_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", machine.governor);
-    tt_machine_line("/sys/devices/system/clocksource/clocksource0/current_clocksource",
-                    machine.clocksource);
-    machine.rt_known =
-        read_number("/proc/sys/kernel/sched_rt_runtime_us", &machine.rt_runtime_us) &&
-        read_number("/proc/sys/kernel/sched_rt_period_us", &machine.rt_period_us);
-    machine.rtprio_limit = read_limit(RLIMIT_RTPRIO);
-    machine.memlock_limit_bytes = read_limit(RLIMIT_MEMLOCK);
-    tt_clock_tai_offset(&machine.tai_offset_s);
-    *ret_machine = machine;
+        close(fd);
+        return error;
+    }
+    return fd;
 }
