@@ -251,8 +251,8 @@ static void observe_crf(struct tt_observed *o, const struct tt_arrival *arrival,
     now->stamp = now->stamped ? (uint32_t)tt_get_be64(crf.timestamps) : 0;
     now->mr = crf.mr;
     now->tu = crf.tu;
-    o->period = tt_conduct_period((int64_t)crf.timestamp_count * crf.timestamp_interval,
-                                  crf.base_hz);
+    o->period =
+        tt_conduct_period((int64_t)crf.timestamp_count * crf.timestamp_interval, crf.base_hz);
     if (crf.pull == 0 && crf.base_hz > 0) { /* other rates are no whole number of Hz */
         now->period = o->period;
         o->crf_uneven += is_uneven(&crf, captured);
@@ -298,15 +298,14 @@ static void record_margin(struct tt_observed *o, const struct tt_conduct_scales 
 static void record_fresh(struct tt_observed *o, const struct tt_conduct_scales *scales,
                          const struct tt_conduct_pdu *now)
 {
-    int64_t lateness_ns;
-
     tt_conduct_step(&o->conduct, scales, now);
     if (now->stamped && o->avtp.subtype == TT_AVTP_SUBTYPE_AAF) {
         record_margin(o, scales, now);
     }
-    if (tt_conduct_is_periodic(now) && tt_arrival_grid_step(&o->grid, now, &lateness_ns)) {
-        tt_hist_record(&o->lateness, lateness_ns);
-        tt_history_record(&o->lateness_history, now->arrival_ns, lateness_ns);
+    o->late_known = tt_conduct_is_periodic(now) && tt_arrival_grid_step(&o->grid, now, &o->late_ns);
+    if (o->late_known) {
+        tt_hist_record(&o->lateness, o->late_ns);
+        tt_history_record(&o->lateness_history, now->arrival_ns, o->late_ns);
     }
 }
 
@@ -316,6 +315,7 @@ void tt_observed_pdu(struct tt_observed *o, const struct tt_conduct_scales *scal
     struct tt_conduct_pdu now = {.arrival_ns = arrival->arrival_ns};
     bool fresh;
 
+    o->late_known = false;
     if (o->avtp.subtype == TT_AVTP_SUBTYPE_AAF) {
         observe_aaf(o, arrival, &now);
     } else if (o->avtp.subtype == TT_AVTP_SUBTYPE_CRF) {
@@ -324,10 +324,9 @@ void tt_observed_pdu(struct tt_observed *o, const struct tt_conduct_scales *scal
     if (o->pdus == 0) {
         fresh = count_first(o, &now);
     } else {
-        int64_t interval_ns = arrival->arrival_ns - o->last_ns;
-
-        tt_hist_record(&o->interval, interval_ns);
-        tt_history_record(&o->interval_history, arrival->arrival_ns, interval_ns);
+        o->interval_ns = arrival->arrival_ns - o->last_ns;
+        tt_hist_record(&o->interval, o->interval_ns);
+        tt_history_record(&o->interval_history, arrival->arrival_ns, o->interval_ns);
         fresh = count_sequence(o, &now);
     }
     if (fresh) {

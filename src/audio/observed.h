@@ -62,6 +62,9 @@ struct tt_observed {
     struct tt_hist lateness; /* against the media grid; AAF and CRF */
     struct tt_hist margin;   /* AAF: presentation - arrival, in margin_scale */
     enum tt_scale margin_scale;
+    int64_t interval_ns; /* of the latest PDU: since the one before, … */
+    bool late_known;     /* … its lateness is known, … */
+    int64_t late_ns;     /* … this */
     struct tt_history interval_history;
     struct tt_history lateness_history;
     struct tt_arrival_grid grid;

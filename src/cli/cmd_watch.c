@@ -1,7 +1,6 @@
 /*
  * `tactus watch`: the AVTP streams in a capture file or on an interface, with their intervals.
  */
-#include <argp.h>
 #include <errno.h>
 #include <net/if.h>
 #include <stdlib.h>
@@ -15,6 +14,8 @@
 #include "cli/cmd.h"
 #include "cli/pcapng_writer.h"
 #include "cli/read_ahead.h"
+#include "cli/watch_compare.h"
+#include "cli/watch_options.h"
 #include "cli/watch_show.h"
 #include "os/clock.h"
 #include "report/json.h"
@@ -26,142 +27,18 @@
 #define SNAP_WRITE_BYTES 65535
 #define WAIT_MS          100 /* an interrupt is noticed at least so often */
 
-enum {
-    OPTION_JSON = 256,
-    OPTION_HTML,
-    OPTION_WRITE,
-    OPTION_DURATION,
-    OPTION_NO_PROMISCUOUS,
-    OPTION_STREAM_ID,
-    OPTION_ADDRESS,
-    OPTION_VLAN,
-};
-
 struct watch {
-    const char *source;
-    const char *write_path;
-    const char *html_path;
-    int64_t duration_ns; /* 0: until interrupted */
-    bool json;
-    bool no_promiscuous;
-
+    struct tt_watch_options options;
     struct tt_capture capture;
     struct tt_observer observer;
-    struct tt_observer_filter filter;
     struct tt_pcapng_writer dump;
     int64_t start_mono_ns;
     bool redraw; /* stdout is a terminal: one picture */
 };
 
-static const struct argp_option options[] = {
-    {"json", OPTION_JSON, NULL, 0,
-     "JSON instead of tables: one object for a file, a line a second live", 0},
-    {"html", OPTION_HTML, "FILE", 0, "At the end also write a page: tables, drawings, the machine",
-     0},
-    {"stream-id", OPTION_STREAM_ID, "ID", 0, "Only the stream of this ID (02:00:00:00:00:01:0001)",
-     0},
-    {"address", OPTION_ADDRESS, "MAC", 0, "Only streams from or to this address", 0},
-    {"vlan", OPTION_VLAN, "ID", 0, "Only streams of this VLAN (0 to 4094, or none)", 0},
-    {"write", OPTION_WRITE, "FILE", 0, "Live: also write what is seen to FILE (pcapng, ns)", 0},
-    {"duration", OPTION_DURATION, "TIME", 0, "Live: end after TIME, such as 500ms, 10s or 2min", 0},
-    {"no-promiscuous", OPTION_NO_PROMISCUOUS, NULL, 0,
-     "Live: see only what the interface takes in anyway", 0},
-    {0},
-};
-
-static void parse_vlan(const char *argument, struct argp_state *state,
-                       struct tt_observer_filter *filter)
-{
-    char *end;
-    long id = strtol(argument, &end, 10);
-
-    filter->by_vlan = true;
-    if (strcmp(argument, "none") == 0) {
-        filter->vlan_id = -1;
-        return;
-    }
-    if (*argument == 0 || *end != 0 || id < 0 || id > 4094) {
-        argp_error(state, "--vlan %s: give a number from 0 to 4094, or none", argument);
-    }
-    filter->vlan_id = (int)id;
-}
-
-static void parse_filter(int key, const char *argument, struct argp_state *state,
-                         struct tt_observer_filter *filter)
-{
-    if (key == OPTION_VLAN) {
-        parse_vlan(argument, state, filter);
-    } else if (key == OPTION_STREAM_ID) {
-        filter->by_stream_id = true;
-        if (tt_stream_id_parse(argument, &filter->stream_id) != 0) {
-            argp_error(state, "--stream-id %s: give it as 02:00:00:00:00:01:0001", argument);
-        }
-    } else {
-        filter->by_address = true;
-        if (tt_mac_parse(argument, filter->address) != 0) {
-            argp_error(state, "--address %s: give it as 91:E0:F0:00:FE:01", argument);
-        }
-    }
-}
-
-static error_t parse_option(int key, char *argument, struct argp_state *state)
-{
-    struct watch *watch = state->input;
-
-    switch (key) {
-    case OPTION_JSON:
-        watch->json = true;
-        return 0;
-    case OPTION_HTML:
-        watch->html_path = argument;
-        return 0;
-    case OPTION_STREAM_ID:
-    case OPTION_ADDRESS:
-    case OPTION_VLAN:
-        parse_filter(key, argument, state, &watch->filter);
-        return 0;
-    case OPTION_WRITE:
-        watch->write_path = argument;
-        return 0;
-    case OPTION_DURATION:
-        watch->duration_ns = tt_cli_duration_option(argument, state);
-        return 0;
-    case OPTION_NO_PROMISCUOUS:
-        watch->no_promiscuous = true;
-        return 0;
-    case ARGP_KEY_ARG:
-        if (watch->source) {
-            argp_error(state, "one capture or interface at a time: %s or %s?", watch->source,
-                       argument);
-        }
-        watch->source = argument;
-        return 0;
-    case ARGP_KEY_NO_ARGS:
-        argp_error(state, "what shall be watched? Give a capture file or an interface");
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static const struct argp parser = {
-    .options = options,
-    .parser = parse_option,
-    .args_doc = "FILE|INTERFACE",
-    .doc =
-        "Show every AVTP stream in a capture (pcap, pcapng) or on an interface: who sends what to "
-        "whom, what is lost, the intervals between arrivals, and what is wrong, in words."
-        "\v"
-        "An existing path is a file; anything else is an interface.\n\n"
-        "Examples:\n"
-        "  tactus watch recording.pcapng\n"
-        "  tactus watch eth0 --duration 10s --write eth0.pcap\n\n"
-        "Exit: 0 streams were seen, 1 none, 2 wrong usage or no capture, 3 no permission or "
-        "interface, 4 the capture breaks off."};
-
 static void show(const struct watch *watch, const struct tt_watch_view *view)
 {
-    if (watch->json) {
+    if (watch->options.json) {
         json_t *json = tt_watch_json(view);
 
         if (!json || tt_json_print_line(stdout, json) != 0) {
@@ -189,12 +66,13 @@ static int show_final(const struct watch *watch, const struct tt_watch_view *vie
     int error;
 
     show(watch, view);
-    if (!watch->html_path) {
+    if (!watch->options.html_path) {
         return TT_EXIT_GOOD;
     }
-    error = tt_watch_page(view, watch->html_path);
+    error = tt_watch_page(view, watch->options.html_path);
     if (error) {
-        tt_cli_say(COMMAND, "cannot write the page %s: %s", watch->html_path, strerror(-error));
+        tt_cli_say(COMMAND, "cannot write the page %s: %s", watch->options.html_path,
+                   strerror(-error));
         return TT_EXIT_ENVIRONMENT;
     }
     return TT_EXIT_GOOD;
@@ -234,7 +112,7 @@ static int read_file(struct watch *watch)
 static int watch_file(struct watch *watch)
 {
     struct tt_watch_view view = {
-        .source = watch->source, .final = true, .observer = &watch->observer};
+        .source = watch->options.source, .final = true, .observer = &watch->observer};
     int status = read_file(watch);
     int code;
 
@@ -250,7 +128,7 @@ static int watch_file(struct watch *watch)
     code = show_final(watch, &view);
     if (view.error) {
         tt_cli_say(COMMAND, "%s breaks off after %llu %s: %s; the figures are of what was read",
-                   watch->source, (unsigned long long)watch->observer.packets,
+                   watch->options.source, (unsigned long long)watch->observer.packets,
                    tt_plural(watch->observer.packets, "packet", "packets"), view.error);
         return TT_EXIT_INCONCLUSIVE;
     }
@@ -270,7 +148,7 @@ static int64_t count_drops(const struct watch *watch)
 static struct tt_watch_view live_view(const struct watch *watch)
 {
     return (struct tt_watch_view){
-        .source = watch->source,
+        .source = watch->options.source,
         .live = true,
         .elapsed_ns = tt_cli_now_mono_ns() - watch->start_mono_ns,
         .drops = count_drops(watch),
@@ -301,7 +179,8 @@ static int take_packets(struct watch *watch)
 
 static int64_t live_end(const struct watch *watch)
 {
-    return watch->duration_ns > 0 ? watch->start_mono_ns + watch->duration_ns : INT64_MAX;
+    return watch->options.duration_ns > 0 ? watch->start_mono_ns + watch->options.duration_ns
+                                          : INT64_MAX;
 }
 
 static int end_live(struct watch *watch, int status, int error)
@@ -315,12 +194,12 @@ static int end_live(struct watch *watch, int status, int error)
                                 : NULL;
     code = show_final(watch, &view);
     if (status == -1) {
-        tt_cli_say(COMMAND, "capturing on %s ended: %s", watch->source, view.error);
+        tt_cli_say(COMMAND, "capturing on %s ended: %s", watch->options.source, view.error);
         return TT_EXIT_INCONCLUSIVE;
     }
     if (status == -2) {
         tt_cli_say(COMMAND, "cannot write to %s: %s; what it holds until here is readable",
-                   watch->write_path, strerror(error));
+                   watch->options.write_path, strerror(error));
         return TT_EXIT_ENVIRONMENT;
     }
     return code != TT_EXIT_GOOD ? code : finding(watch);
@@ -348,24 +227,26 @@ static int watch_live(struct watch *watch)
 
 static int open_file(struct watch *watch)
 {
-    if (watch->write_path || watch->duration_ns > 0) {
+    if (watch->options.write_path || watch->options.duration_ns > 0) {
         tt_cli_say(COMMAND, "%s is a file: --write and --duration are for an interface",
-                   watch->source);
+                   watch->options.source);
         return TT_EXIT_USAGE;
     }
-    return tt_capture_open_file(COMMAND, watch->source, &watch->capture);
+    return tt_capture_open_file(COMMAND, watch->options.source, &watch->capture);
 }
 
 static int open_dump(struct watch *watch)
 {
     int error;
 
-    if (!watch->write_path) {
+    if (!watch->options.write_path) {
         return TT_EXIT_GOOD;
     }
-    error = tt_pcapng_open(&watch->dump, watch->write_path, watch->source, SNAP_WRITE_BYTES);
+    error = tt_pcapng_open(&watch->dump, watch->options.write_path, watch->options.source,
+                           SNAP_WRITE_BYTES);
     if (error) {
-        tt_cli_say(COMMAND, "cannot write the capture %s: %s", watch->write_path, strerror(-error));
+        tt_cli_say(COMMAND, "cannot write the capture %s: %s", watch->options.write_path,
+                   strerror(-error));
         return TT_EXIT_ENVIRONMENT;
     }
     return TT_EXIT_GOOD;
@@ -374,15 +255,15 @@ static int open_dump(struct watch *watch)
 static int open_live(struct watch *watch)
 {
     struct tt_capture_live live = {
-        .ifname = watch->source,
-        .promiscuous = !watch->no_promiscuous,
-        .snap_bytes = watch->write_path ? SNAP_WRITE_BYTES : SNAP_BYTES,
+        .ifname = watch->options.source,
+        .promiscuous = !watch->options.no_promiscuous,
+        .snap_bytes = watch->options.write_path ? SNAP_WRITE_BYTES : SNAP_BYTES,
     };
     int code = TT_EXIT_GOOD;
     int tai_offset_s = 0;
 
-    if (watch->write_path) {
-        code = tt_cli_check_not_stdout(COMMAND, watch->write_path);
+    if (watch->options.write_path) {
+        code = tt_cli_check_not_stdout(COMMAND, watch->options.write_path);
     }
     if (code == TT_EXIT_GOOD) {
         code = tt_capture_open_live(COMMAND, &live, &watch->capture);
@@ -395,9 +276,9 @@ static int open_live(struct watch *watch)
     tt_observer_set_tai_offset(&watch->observer, tai_offset_s);
     if (watch->capture.coarse) {
         tt_cli_say(COMMAND, "%s gives stamps in whole us only: intervals are no finer than that",
-                   watch->source);
+                   watch->options.source);
     }
-    watch->redraw = !watch->json && isatty(STDOUT_FILENO);
+    watch->redraw = !watch->options.json && isatty(STDOUT_FILENO);
     return open_dump(watch);
 }
 
@@ -413,18 +294,32 @@ static int fail_neither(const char *source)
     return TT_EXIT_USAGE;
 }
 
+static int compare(const struct watch *watch)
+{
+    const struct tt_watch_compare captures = {
+        .command = COMMAND,
+        .paths = {watch->options.source, watch->options.after},
+        .filter = watch->options.filter,
+        .json = watch->options.json,
+        .html_path = watch->options.html_path,
+    };
+
+    tt_cli_catch_interrupt();
+    return tt_watch_compare(&captures);
+}
+
 static int watch_run(struct watch *watch)
 {
     struct stat status;
-    bool file = stat(watch->source, &status) == 0;
+    bool file = stat(watch->options.source, &status) == 0;
     int code;
 
     if (!file && errno != ENOENT && errno != ENOTDIR) {
-        tt_cli_say(COMMAND, "cannot read %s: %s", watch->source, strerror(errno));
+        tt_cli_say(COMMAND, "cannot read %s: %s", watch->options.source, strerror(errno));
         return TT_EXIT_ENVIRONMENT;
     }
-    if (!file && if_nametoindex(watch->source) == 0) {
-        return fail_neither(watch->source);
+    if (!file && if_nametoindex(watch->options.source) == 0) {
+        return fail_neither(watch->options.source);
     }
     code = file ? open_file(watch) : open_live(watch);
     if (code != TT_EXIT_GOOD) {
@@ -439,14 +334,17 @@ int tt_cmd_watch(int argc, char **argv)
     struct watch watch = {0};
     int code;
 
-    if (argp_parse(&parser, argc, argv, 0, NULL, &watch) != 0) {
+    if (tt_watch_options_parse(argc, argv, &watch.options) != 0) {
         return TT_EXIT_USAGE;
+    }
+    if (watch.options.compare) {
+        return compare(&watch);
     }
     if (tt_observer_init(&watch.observer, STREAMS_MAX) != 0) {
         tt_cli_say(COMMAND, "out of memory");
         return TT_EXIT_ENVIRONMENT;
     }
-    watch.observer.filter = watch.filter;
+    watch.observer.filter = watch.options.filter;
     code = watch_run(&watch);
     tt_pcapng_close(&watch.dump);
     tt_capture_close(&watch.capture);

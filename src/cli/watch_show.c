@@ -72,8 +72,7 @@ const char *tt_watch_scale(const struct tt_observed *o)
     return o->margin_scale == TT_SCALE_UTC ? "UTC" : "TAI";
 }
 
-static void line(const struct tt_watch_out *out, const char *format, ...) TT_PRINTF(2, 3);
-static void line(const struct tt_watch_out *out, const char *format, ...)
+void tt_watch_line(const struct tt_watch_out *out, const char *format, ...)
 {
     char *text = NULL;
     va_list args;
@@ -91,8 +90,7 @@ static void line(const struct tt_watch_out *out, const char *format, ...)
     free(text);
 }
 
-/* Shows and ends the table. */
-static void show_table(const struct tt_watch_out *out, const char *caption, struct tt_table *table)
+void tt_watch_table(const struct tt_watch_out *out, const char *caption, struct tt_table *table)
 {
     if (out->page) {
         tt_html_table(out->page, caption, table);
@@ -141,7 +139,7 @@ static void show_streams(const struct tt_observer *observer, const struct tt_wat
     for (size_t i = 0; i < observer->count; i++) {
         stream_row(&table, i + 1, observer->streams[i]);
     }
-    show_table(out, "Streams", &table);
+    tt_watch_table(out, "Streams", &table);
 }
 
 static void cell_rate(struct tt_table *table, double rate)
@@ -184,7 +182,7 @@ static void show_rates(const struct tt_observer *observer, const struct tt_watch
         tt_table_cell_number(&table, (int64_t)o->conduct.uncertain);
         tt_table_cell_number(&table, (int64_t)o->conduct.clock_restarts);
     }
-    show_table(out, "PDUs a second, and stamps", &table);
+    tt_watch_table(out, "PDUs a second, and stamps", &table);
 }
 
 typedef const struct tt_hist *hist_of(const struct tt_observed *o);
@@ -221,7 +219,7 @@ static void show_summaries(const struct tt_observer *observer, const struct tt_w
             tt_table_cell(&table, "%s", hist(o)->n > 0 ? tt_watch_scale(o) : "-");
         }
     }
-    show_table(out, caption, &table);
+    tt_watch_table(out, caption, &table);
 }
 
 static void show_priorities(const struct tt_observer *observer, const struct tt_watch_out *out)
@@ -253,7 +251,7 @@ static void show_priorities(const struct tt_observer *observer, const struct tt_
             tt_table_cell(&table, "-");
         }
     }
-    show_table(out, "AVTP on the wire, by priority (preamble, FCS and gap included)", &table);
+    tt_watch_table(out, "AVTP on the wire, by priority (preamble, FCS and gap included)", &table);
 }
 
 static void show_findings(const struct tt_observer *observer, const struct tt_watch_out *out)
@@ -278,14 +276,15 @@ static void show_findings(const struct tt_observer *observer, const struct tt_wa
         }
     }
     if (table.cell_count > 0) {
-        show_table(out, "Findings", &table);
+        tt_watch_table(out, "Findings", &table);
     } else {
-        line(out, "%sFindings: none", out->page ? "" : "\n");
+        tt_watch_line(out, "%sFindings: none", out->page ? "" : "\n");
         tt_table_done(&table);
     }
     if (!observer->tai_known) {
-        line(out, "Whether stamps are in TAI or in UTC cannot be told: the kernel's TAI offset is "
-                  "0 (ptp4l with phc2sys sets it).");
+        tt_watch_line(
+            out, "Whether stamps are in TAI or in UTC cannot be told: the kernel's TAI offset is "
+                 "0 (ptp4l with phc2sys sets it).");
     }
 }
 
@@ -306,7 +305,7 @@ static void count_line(const struct tt_watch_out *out, uint64_t count, const cha
                        const char *many)
 {
     if (count > 0) {
-        line(out, "%" PRIu64 " %s", count, tt_plural(count, one, many));
+        tt_watch_line(out, "%" PRIu64 " %s", count, tt_plural(count, one, many));
     }
 }
 
@@ -335,8 +334,8 @@ static void subtypes_line(const struct tt_watch_view *view, const struct tt_watc
     if (view->live) {
         snprintf(seconds, sizeof(seconds), ", %.1f s", (double)view->elapsed_ns / 1e9);
     }
-    line(out, "%s%s: %" PRIu64 " %s.%s", view->source, seconds, observer->packets,
-         tt_plural(observer->packets, "packet", "packets"), all);
+    tt_watch_line(out, "%s%s: %" PRIu64 " %s.%s", view->source, seconds, observer->packets,
+                  tt_plural(observer->packets, "packet", "packets"), all);
     free(all);
 }
 
@@ -356,15 +355,17 @@ static void network_lines(const struct tt_link_traffic *traffic, const struct tt
         clock_identity(traffic->grandmaster, grandmaster);
     }
     if (traffic->gptp > 0) {
-        line(out,
-             "gPTP is here: %" PRIu64 " %s (%" PRIu64 " Sync, %" PRIu64 " Announce); grandmaster "
-             "%s, changed %" PRIu64 " times.",
-             traffic->gptp, tt_plural(traffic->gptp, "message", "messages"), traffic->gptp_sync,
-             traffic->gptp_announce, grandmaster, traffic->grandmaster_changes);
+        tt_watch_line(
+            out,
+            "gPTP is here: %" PRIu64 " %s (%" PRIu64 " Sync, %" PRIu64 " Announce); grandmaster "
+            "%s, changed %" PRIu64 " times.",
+            traffic->gptp, tt_plural(traffic->gptp, "message", "messages"), traffic->gptp_sync,
+            traffic->gptp_announce, grandmaster, traffic->grandmaster_changes);
     }
     if (traffic->msrp + traffic->mvrp > 0) {
-        line(out, "Somebody makes reservations: %" PRIu64 " MSRP and %" PRIu64 " MVRP packets.",
-             traffic->msrp, traffic->mvrp);
+        tt_watch_line(out,
+                      "Somebody makes reservations: %" PRIu64 " MSRP and %" PRIu64 " MVRP packets.",
+                      traffic->msrp, traffic->mvrp);
     }
 }
 
@@ -374,7 +375,7 @@ void tt_watch_lines(const struct tt_watch_view *view, const struct tt_watch_out 
 
     subtypes_line(view, out);
     if (view->stamps) {
-        line(out, "Arrival times: %s.", view->stamps);
+        tt_watch_line(out, "Arrival times: %s.", view->stamps);
     }
     count_line(out, observer->not_avtp, "packet is not AVTP.", "packets are not AVTP.");
     count_line(out, observer->malformed, "packet has AVTP's EtherType but is too short for it.",
@@ -385,12 +386,13 @@ void tt_watch_lines(const struct tt_watch_view *view, const struct tt_watch_out 
     count_line(out, observer->filtered, "packet is left out by the filter.",
                "packets are left out by the filter.");
     if (observer->beyond > 0) {
-        line(out, "%" PRIu64 " %s to streams beyond the first %zu.", observer->beyond,
-             tt_plural(observer->beyond, "packet belongs", "packets belong"), observer->capacity);
+        tt_watch_line(out, "%" PRIu64 " %s to streams beyond the first %zu.", observer->beyond,
+                      tt_plural(observer->beyond, "packet belongs", "packets belong"),
+                      observer->capacity);
     }
     network_lines(&observer->traffic, out);
     if (view->live && view->drops < 0) {
-        line(out, "Whether packets were lost before they could be read is unknown.");
+        tt_watch_line(out, "Whether packets were lost before they could be read is unknown.");
     } else if (view->live) {
         count_line(out, (uint64_t)view->drops,
                    "packet was lost on this machine before being read: lost below includes that.",

@@ -35,6 +35,11 @@ struct tt_watch_out {
     FILE *text;
     struct tt_html *page;
 };
+/* One line, or one paragraph. */
+void tt_watch_line(const struct tt_watch_out *out, const char *format, ...) TT_PRINTF(2, 3);
+/* Shows and ends the table. */
+void tt_watch_table(const struct tt_watch_out *out, const char *caption, struct tt_table *table);
+
 void tt_watch_tables(const struct tt_watch_view *view, const struct tt_watch_out *out);
 /* The lines above the tables. */
 void tt_watch_lines(const struct tt_watch_view *view, const struct tt_watch_out *out);

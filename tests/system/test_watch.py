@@ -8,6 +8,7 @@ namespace otherwise and for `rootless`.
 import json
 import os
 import pathlib
+import random
 import select
 import signal
 import socket
@@ -173,6 +174,39 @@ class Files(Case):
         self.assertEqual(traffic["avtp_by_priority"],
                          [{"pcp": 3, "packets": 8, "wire_bytes": 8 * (len(packet(0, 0, 2)) + 24)}])
         self.assertEqual(seen["span_ns"], SECOND)
+
+    def compare(self, code, before, after, *options):
+        paths = [self.file(name, pcap(packets)) for name, packets in (("a.pcap", before), ("b.pcap", after))]
+        done = self.tactus(code, "watch", "--json", "--compare", *paths, *options)
+        return json.loads(done.stdout) if done.stdout else done.stderr
+
+    def test_before_and_after(self):
+        """Jitter of 40 us and of 4 us; and a capture against itself."""
+        def jittered(seed, most):
+            chance = random.Random(seed)
+            return [(arrival + chance.randrange(most), data) for arrival, data in stream(range(4000))]
+        clean, rough, again = jittered(1, 4000), jittered(2, 40_000), jittered(3, 40_000)
+        for code, before, after, answer in ((0, rough, clean, "better"), (1, clean, rough, "worse"),
+                                            (0, rough, again, "not distinguishable")):
+            found = self.compare(code, before, after)
+            for figure in ("interval_stdev_ns", "interval_range_ns", "lateness_p99_ns"):
+                self.assertEqual(found["comparison"][figure]["answer"], answer, (figure, found))
+            self.assertEqual(found["comparison"]["pdus_lost"]["answer"], "not distinguishable")
+            self.assertEqual((found["before"]["pdus"], found["after"]["lost"]), (4000, 0))
+        self.assertEqual(found["comparison"]["interval_stdev_ns"]["windows"], 40)
+
+    def test_what_cannot_be_compared(self):
+        few, none = list(stream(range(9))), [(START, bytes(12) + b"\x08\x00" + bytes(46))]
+        found = self.compare(4, few, few)
+        self.assertEqual(found["comparison"]["interval_stdev_ns"]["answer"], "not enough data")
+        self.assertIn("there is no stream in", self.compare(1, few, none))
+        two = sorted([*few, *((arrival, data.replace(bytes.fromhex("0007"), b"\0\5", 1)) for arrival, data in few)])
+        self.assertIn("choose one with --stream-id", self.compare(2, few, two))
+        self.compare(4, few, two, "--stream-id", STREAM)
+        self.assertIn("takes two captures", self.tactus(2, "watch", "--compare", "a").stderr)
+        whole = self.file("c.pcap", pcap(few))
+        cut = self.file("d.pcap", pcap(few)[:-5])
+        self.assertIn("nothing is compared", self.tactus(4, "watch", "--compare", whole, cut).stderr)
 
     def test_one_is_singular(self):
         other = (START, bytes(12) + b"\x08\x00" + bytes(46))
