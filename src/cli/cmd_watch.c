@@ -15,6 +15,7 @@
 #include "cli/pcapng_writer.h"
 #include "cli/read_ahead.h"
 #include "cli/watch_compare.h"
+#include "cli/watch_metrics.h"
 #include "cli/watch_options.h"
 #include "cli/watch_show.h"
 #include "os/clock.h"
@@ -32,6 +33,7 @@ struct watch {
     struct tt_capture capture;
     struct tt_observer observer;
     struct tt_pcapng_writer dump;
+    struct tt_metrics *metrics; /* NULL: nobody wants them */
     int64_t start_mono_ns;
     bool redraw; /* stdout is a terminal: one picture */
 };
@@ -219,6 +221,7 @@ static int watch_live(struct watch *watch)
             struct tt_watch_view view = live_view(watch);
 
             show(watch, &view);
+            tt_watch_metrics(&view, watch->metrics);
             next_ns += TT_NS_PER_S;
         }
     }
@@ -227,8 +230,8 @@ static int watch_live(struct watch *watch)
 
 static int open_file(struct watch *watch)
 {
-    if (watch->options.write_path || watch->options.duration_ns > 0) {
-        tt_cli_say(COMMAND, "%s is a file: --write and --duration are for an interface",
+    if (watch->options.write_path || watch->options.duration_ns > 0 || watch->options.metrics) {
+        tt_cli_say(COMMAND, "%s is a file: --write, --duration and --metrics are for an interface",
                    watch->options.source);
         return TT_EXIT_USAGE;
     }
@@ -279,7 +282,8 @@ static int open_live(struct watch *watch)
                    watch->options.source);
     }
     watch->redraw = !watch->options.json && isatty(STDOUT_FILENO);
-    return open_dump(watch);
+    code = tt_metrics_start(COMMAND, watch->options.metrics, &watch->metrics);
+    return code != TT_EXIT_GOOD ? code : open_dump(watch);
 }
 
 static int fail_neither(const char *source)
@@ -346,6 +350,7 @@ int tt_cmd_watch(int argc, char **argv)
     }
     watch.observer.filter = watch.options.filter;
     code = watch_run(&watch);
+    tt_metrics_stop(watch.metrics);
     tt_pcapng_close(&watch.dump);
     tt_capture_close(&watch.capture);
     tt_observer_done(&watch.observer);

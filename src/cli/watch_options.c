@@ -13,6 +13,7 @@ enum {
     OPTION_JSON = 256,
     OPTION_HTML,
     OPTION_COMPARE,
+    OPTION_METRICS,
     OPTION_WRITE,
     OPTION_DURATION,
     OPTION_NO_PROMISCUOUS,
@@ -34,6 +35,7 @@ static const struct argp_option options[] = {
     {"vlan", OPTION_VLAN, "ID", 0, "Only streams of this VLAN (0 to 4094, or none)", 0},
     {"write", OPTION_WRITE, "FILE", 0, "Live: also write what is seen to FILE (pcapng, ns)", 0},
     {"duration", OPTION_DURATION, "TIME", 0, "Live: end after TIME, such as 500ms, 10s or 2min", 0},
+    {"metrics", OPTION_METRICS, "[ADDR:]PORT", 0, "Live: serve figures for Prometheus there", 0},
     {"no-promiscuous", OPTION_NO_PROMISCUOUS, NULL, 0,
      "Live: see only what the interface takes in anyway", 0},
     {0},
@@ -83,8 +85,9 @@ static void check_arguments(const struct tt_watch_options *watch, struct argp_st
         argp_error(state, "one capture or interface at a time: %s or %s? (--compare takes two)",
                    watch->source, watch->after);
     }
-    if (watch->compare && (watch->write_path || watch->duration_ns > 0)) {
-        argp_error(state, "--write and --duration are for an interface, not for --compare");
+    if (watch->compare && (watch->write_path || watch->duration_ns > 0 || watch->metrics)) {
+        argp_error(state, "--write, --duration and --metrics are for an interface, not for "
+                          "--compare");
     }
 }
 
@@ -98,6 +101,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         return 0;
     case OPTION_HTML:
         watch->html_path = argument;
+        return 0;
+    case OPTION_METRICS:
+        watch->metrics = argument;
         return 0;
     case OPTION_COMPARE:
         watch->compare = true;

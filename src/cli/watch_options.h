@@ -17,6 +17,7 @@ struct tt_watch_options {
     const char *html_path;
     struct tt_observer_filter filter;
     int64_t duration_ns; /* 0: until interrupted */
+    const char *metrics; /* where figures are served; NULL: nowhere */
     bool json;
     bool no_promiscuous;
 };
