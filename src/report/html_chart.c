@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "report/bars.h"
 #include "report/chart_axis.h"
 
 #define BARS        48
@@ -59,44 +60,7 @@ static void draw_marks(struct tt_html *page, const struct tt_chart *chart,
     }
 }
 
-/* Bars over whole buckets, or they would be of unequal weight. */
-struct bars {
-    int64_t from;
-    int64_t width;
-    size_t count;
-    uint64_t of[BARS + 1];
-    uint64_t most;
-    uint64_t outside;
-};
-
-static void bars_fill(struct bars *bars, const struct tt_hist *hist)
-{
-    int64_t least = tt_hist_percentile(hist, 1);
-    int64_t most = tt_hist_percentile(hist, 999);
-    int64_t step =
-        tt_hist_step(least) > tt_hist_step(most) ? tt_hist_step(least) : tt_hist_step(most);
-    /* Unsigned: the two can be any int64_t. */
-    uint64_t steps = ((uint64_t)most - (uint64_t)least) / (uint64_t)step + 1;
-    int64_t value;
-    uint64_t count;
-    size_t at = 0;
-
-    *bars = (struct bars){.width = (int64_t)((steps + BARS - 1) / BARS) * step};
-    bars->from = least - least % step - (least % step < 0 ? step : 0);
-    bars->count = (size_t)(((uint64_t)most - (uint64_t)bars->from) / (uint64_t)bars->width) + 1;
-    while (tt_hist_next(hist, &at, &value, &count)) {
-        uint64_t bar = ((uint64_t)value - (uint64_t)bars->from) / (uint64_t)bars->width;
-
-        if (value < bars->from || bar >= bars->count) {
-            bars->outside += count;
-            continue;
-        }
-        bars->of[bar] += count;
-        bars->most = bars->of[bar] > bars->most ? bars->of[bar] : bars->most;
-    }
-}
-
-static void bars_draw(FILE *out, const struct bars *bars, const struct tt_axis *across,
+static void bars_draw(FILE *out, const struct tt_bars *bars, const struct tt_axis *across,
                       const struct tt_axis *up)
 {
     fputs("<path class=\"bar\" d=\"", out);
@@ -123,12 +87,12 @@ void tt_chart_histogram(struct tt_html *page, const struct tt_chart *chart,
     char text[3][TT_AXIS_TEXT];
     struct tt_axis across;
     struct tt_axis up;
-    struct bars bars;
+    struct tt_bars bars;
 
     if (hist->n == 0) {
         return;
     }
-    bars_fill(&bars, hist);
+    tt_bars_fill(&bars, hist, BARS);
     across = axis_across((double)bars.from,
                          (double)bars.from + (double)bars.count * (double)bars.width, false);
     up = axis_up(0, (double)bars.most, false);
