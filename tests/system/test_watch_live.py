@@ -18,7 +18,7 @@ import termios
 import time
 import unittest
 
-from watch_lab import SECOND, STREAM, TACTUS, Case, packet, pcapng
+from watch_lab import SECOND, STREAM, TACTUS, Case, packet
 
 
 class Live(Case):
