@@ -10,13 +10,14 @@
 /* Throttling strikes where a CPU's real-time threads had nearly all of a period. */
 #define BUSY_IDLE_PER_MILLE 40
 
+/* Taking for TT_CAUSE_UNEXPLAINED leaves it where it is. */
 static void take(struct tt_loss *loss, enum tt_cause cause, int64_t ns)
 {
     int64_t left_ns = loss->share_ns[TT_CAUSE_UNEXPLAINED];
     int64_t taken_ns = tt_max64(0, tt_min64(ns, left_ns));
 
-    loss->share_ns[cause] += taken_ns;
     loss->share_ns[TT_CAUSE_UNEXPLAINED] -= taken_ns;
+    loss->share_ns[cause] += taken_ns;
 }
 
 static bool throttled(const struct tt_evidence *e)
@@ -63,12 +64,28 @@ static void take_cpu(const struct tt_evidence *e, int64_t off_cpu_ns, struct tt_
     }
 }
 
+/* Time that went by in the midst of a computation, with no switch to anybody: interrupts, where
+ * their time is not the thread's, or the hypervisor. Below the kernel's resolution what was the
+ * more common in the second before has it. */
+static enum tt_cause who_took(const struct tt_evidence *e, int64_t absent_ns)
+{
+    if (e->steal_around_ns == TT_CAUSE_UNKNOWN) {
+        return TT_CAUSE_HYPERVISOR;
+    }
+    if (absent_ns >= 2 * e->tick_ns && 4 * e->steal_ns < absent_ns) {
+        return TT_CAUSE_UNEXPLAINED;
+    }
+    if (e->steal_around_ns > e->irq_around_ns) {
+        return TT_CAUSE_HYPERVISOR;
+    }
+    return e->irq_around_ns > 0 ? TT_CAUSE_INTERRUPT : TT_CAUSE_UNEXPLAINED;
+}
+
 /* Neither ran nor was runnable. */
 static void take_absence(const struct tt_evidence *e, int64_t absent_ns, struct tt_loss *loss)
 {
     int64_t waiting_ns = tt_min64(absent_ns, tt_max64(0, e->lost_waiting_ns));
-    bool denied = e->steal_ns != TT_CAUSE_UNKNOWN && absent_ns >= 2 * e->tick_ns &&
-                  4 * e->steal_ns < absent_ns;
+    int64_t computing_ns = absent_ns - waiting_ns;
 
     if (e->major_faults > 0) {
         take(loss, TT_CAUSE_FAULT, absent_ns);
@@ -78,9 +95,7 @@ static void take_absence(const struct tt_evidence *e, int64_t absent_ns, struct 
         take(loss, TT_CAUSE_HYPERVISOR, absent_ns);
     } else {
         take(loss, TT_CAUSE_TIMER, waiting_ns);
-        if (!denied) {
-            take(loss, TT_CAUSE_HYPERVISOR, absent_ns - waiting_ns);
-        }
+        take(loss, who_took(e, computing_ns), computing_ns);
     }
 }
 

@@ -50,6 +50,8 @@ struct tt_evidence {
     int64_t gap_ns;            /* of lost_computing: in interruptions, not evenly */
     int64_t steal_ns;          /* of this CPU, as the kernel counts it; or TT_CAUSE_UNKNOWN */
     int64_t tick_ns;           /* the resolution of that */
+    int64_t steal_around_ns;   /* as that, in the second before; … */
+    int64_t irq_around_ns;     /* … interrupts, where the kernel counts their time; or unknown */
     int64_t major_faults;
     int64_t waits;       /* voluntary switches beyond one for each sleep */
     int64_t preemptions; /* involuntary switches */

@@ -315,3 +315,72 @@ void tt_chart_timeline(struct tt_html *page, const struct tt_chart *chart,
     draw_marks(page, chart, &up, true);
     tt_html_svg_end(page);
 }
+
+/* The greatest of each stretch, as one curve that breaks where nothing was. */
+static void curve_draw(FILE *out, const char *class, const struct tt_history *history,
+                       const struct tt_axis *across, const struct tt_axis *up)
+{
+    bool open = false;
+
+    fprintf(out, "<path class=\"%s\" d=\"", class);
+    for (size_t i = 0; i < history->used; i++) {
+        const struct tt_history_cell *cell = &history->cells[i];
+        double from = (double)i * (double)history->cell_ns;
+
+        if (cell->n > 0) {
+            fprintf(out, "%c%.1f %.1fH%.1f", open ? 'L' : 'M', tt_axis_place(across, from),
+                    tt_axis_place(up, (double)cell->max),
+                    tt_axis_place(across, from + (double)history->cell_ns));
+        }
+        open = cell->n > 0;
+    }
+    fputs("\"/>\n", out);
+}
+
+/* From 0 to the greatest value or mark. */
+static struct tt_axis axis_of_curves(const struct tt_chart *chart, const struct tt_history *a,
+                                     const struct tt_history *b)
+{
+    double bounds[4];
+    double most;
+
+    band_bounds(a, &bounds[0], &bounds[1]);
+    band_bounds(b, &bounds[2], &bounds[3]);
+    most = fmax(bounds[1], bounds[3]);
+    for (size_t i = 0; i < chart->mark_count; i++) {
+        most = fmax(most, (double)chart->marks[i].at_ns);
+    }
+    return axis_up(0, most * 1.05, false);
+}
+
+void tt_chart_curves(struct tt_html *page, const struct tt_chart *chart,
+                     const struct tt_curve curves[2])
+{
+    const struct tt_history *a = curves[0].history;
+    const struct tt_history *b = curves[1].history;
+    FILE *out = page->file.out;
+    char description[DESCRIPTION];
+    char text[TT_AXIS_TEXT];
+    struct tt_axis across;
+    struct tt_axis up;
+
+    if (a->used == 0 || b->used == 0) {
+        return;
+    }
+    across = axis_across(0, (double)a->used * (double)a->cell_ns, false);
+    up = axis_of_curves(chart, a, b);
+    snprintf(description, sizeof(description), "The greatest %s and %s of every %s.",
+             curves[0].name, curves[1].name, tt_axis_time((double)a->cell_ns, text));
+    tt_html_svg_begin(page, TT_CHART_WIDTH, TT_CHART_HEIGHT, chart->caption, description);
+    tt_axis_draw(page, &across, TT_AXIS_TIME, false, "time since the first");
+    tt_axis_draw(page, &up, TT_AXIS_TIME, true, chart->quantity);
+    curve_draw(out, "b", b, &across, &up);
+    curve_draw(out, "a", a, &across, &up);
+    fprintf(out,
+            "<text class=\"ta end\" x=\"%d\" y=\"%d\">%s</text>"
+            "<text class=\"tb end\" x=\"%d\" y=\"%d\">%s</text>\n",
+            TT_CHART_RIGHT - 4, TT_CHART_TOP + 14, curves[0].name, TT_CHART_RIGHT - 4,
+            TT_CHART_TOP + 30, curves[1].name);
+    draw_marks(page, chart, &up, true);
+    tt_html_svg_end(page);
+}

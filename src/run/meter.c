@@ -117,6 +117,13 @@ static void take_reading(struct measurement *m, const struct tt_reading *reading
     }
 }
 
+static void record(struct tt_hist *hist, int64_t value)
+{
+    if (hist) {
+        tt_hist_record(hist, value);
+    }
+}
+
 static void take_entries(struct measurement *m)
 {
     struct tt_meter_entry entry;
@@ -130,10 +137,10 @@ static void take_entries(struct measurement *m)
             take_reading(m, &entry.reading);
             break;
         case TT_METER_MIDI:
-            tt_hist_record(&m->result->midi, entry.latency_ns);
+            record(m->result->midi, entry.latency_ns);
             break;
         case TT_METER_ROUND_TRIP:
-            tt_hist_record(&m->result->round_trip, entry.latency_ns);
+            record(m->result->round_trip, entry.latency_ns);
             break;
         }
     }
@@ -249,8 +256,7 @@ int tt_meter_run(const struct tt_meter_setup *setup, struct tt_meter_result *ret
         return -ENOMEM;
     }
     *m = (struct measurement){.setup = setup, .result = ret_result};
-    tt_hist_init(&ret_result->midi);
-    tt_hist_init(&ret_result->round_trip);
+    ret_result->load_name = tt_load_name(setup->load.kind);
     ret_result->interrupted = false;
     load_setup.seconds = (unsigned)(setup->plan_ns / TT_NS_PER_S) + LOAD_LIMIT_S;
     *ret_what = "start the load";

@@ -57,6 +57,8 @@ void tt_meter_around_find(struct tt_meter_around *around, int64_t from_mono_ns,
                           int64_t until_mono_ns, struct tt_surroundings *ret_surroundings)
 {
     struct tt_surroundings found = {.steal_ns = TT_CAUSE_UNKNOWN,
+                                    .steal_around_ns = TT_CAUSE_UNKNOWN,
+                                    .irq_around_ns = TT_CAUSE_UNKNOWN,
                                     .idle_per_mille = TT_CAUSE_UNKNOWN,
                                     .tick_ns = tt_machine_tick_ns()};
 
@@ -71,6 +73,8 @@ void tt_meter_around_find(struct tt_meter_around *around, int64_t from_mono_ns,
         const struct tt_meter_sample *span = sample_at(around, until_mono_ns - IDLE_SPAN_NS);
 
         found.steal_ns = last->time.steal_ns - before->time.steal_ns;
+        found.steal_around_ns = last->time.steal_ns - span->time.steal_ns;
+        found.irq_around_ns = last->time.irq_ns - span->time.irq_ns;
         if (around->cpu >= 0 && last->time.total_ns > span->time.total_ns) {
             found.idle_per_mille = (last->time.idle_ns - span->time.idle_ns) * 1000 /
                                    (last->time.total_ns - span->time.total_ns);
