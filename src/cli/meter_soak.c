@@ -26,7 +26,7 @@
 struct soak {
     const struct tt_meter_job *job;
     int64_t every_ns;
-    int64_t begin_ns;
+    int64_t begin_ns; /* of the first tick; 0: not yet */
     int64_t next_line_ns;
     int log_fd; /* or below 0 */
     int log_error;
@@ -124,6 +124,7 @@ static void tell_state(struct soak *soak, const struct tt_cell *cell)
 {
     const struct tt_fragment_counters *c = &cell->so_far;
     int64_t now_ns = tt_cli_now_mono_ns();
+    int64_t elapsed_ns = soak->begin_ns > 0 ? now_ns - soak->begin_ns : 0;
     char text[TT_METER_TEXT];
     char time[TT_DURATION_TEXT];
     char wall[WALL_TEXT];
@@ -132,14 +133,14 @@ static void tell_state(struct soak *soak, const struct tt_cell *cell)
              "after %s: expected %" PRIu64 " = on time %" PRIu64 " + late %" PRIu64
              " + skipped %" PRIu64 "; empty %" PRIu64 " times in %" PRIu64 " bursts; %" PRIu64
              " losses not told",
-             tt_duration_text(now_ns - soak->begin_ns, time), c->expected, c->on_time, c->late,
-             c->skipped, c->empty, cell->bursts, soak->untold);
+             tt_duration_text(elapsed_ns, time), c->expected, c->on_time, c->late, c->skipped,
+             c->empty, cell->bursts, soak->untold);
     tell(soak,
-         json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "elapsed_ns",
-                   (json_int_t)(now_ns - soak->begin_ns), "expected", (json_int_t)c->expected,
-                   "on_time", (json_int_t)c->on_time, "late", (json_int_t)c->late, "skipped",
-                   (json_int_t)c->skipped, "empty", (json_int_t)c->empty, "bursts",
-                   (json_int_t)cell->bursts, "untold", (json_int_t)soak->untold),
+         json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "elapsed_ns", (json_int_t)elapsed_ns,
+                   "expected", (json_int_t)c->expected, "on_time", (json_int_t)c->on_time, "late",
+                   (json_int_t)c->late, "skipped", (json_int_t)c->skipped, "empty",
+                   (json_int_t)c->empty, "bursts", (json_int_t)cell->bursts, "untold",
+                   (json_int_t)soak->untold),
          wall_text(now_ns, wall), text);
 }
 
@@ -147,8 +148,14 @@ static void on_tick(void *context, const struct tt_cell *cell)
 {
     struct soak *soak = context;
 
-    if (tt_cli_now_mono_ns() >= soak->next_line_ns) {
-        soak->next_line_ns += soak->every_ns;
+    int64_t now_ns = tt_cli_now_mono_ns();
+
+    if (soak->begin_ns == 0) {
+        soak->begin_ns = now_ns;
+        soak->next_line_ns = now_ns + soak->every_ns;
+    }
+    if (now_ns >= soak->next_line_ns) {
+        soak->next_line_ns = now_ns + soak->every_ns;
         tell_state(soak, cell);
     }
 }
@@ -182,7 +189,6 @@ enum tt_exit tt_meter_soak(struct tt_meter_job *job, int64_t for_ns, const char 
     struct soak soak = {.job = job,
                         .every_ns =
                             for_ns >= 2 * HOUR_NS ? HOUR_NS : tt_max64(1, for_ns / SHORT_LINES),
-                        .begin_ns = tt_cli_now_mono_ns(),
                         .log_fd = -1,
                         .json = json};
     struct tt_meter_row row = {0};
@@ -195,7 +201,6 @@ enum tt_exit tt_meter_soak(struct tt_meter_job *job, int64_t for_ns, const char 
             return TT_EXIT_ENVIRONMENT;
         }
     }
-    soak.next_line_ns = soak.begin_ns + soak.every_ns;
     job->cell_ns = for_ns;
     job->load_count = 1;
     job->quiet = true;

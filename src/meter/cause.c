@@ -5,8 +5,11 @@
 
 #include "base/min_max.h"
 
-/* A throttled thread waits for what is left of the period, give or take a fifth. */
+/* A throttled thread waits for what is left of the period: all that the limit leaves, give or take
+ * a fifth, or less where others than real-time threads had some of it. */
 #define THROTTLE_SLACK 5
+/* Throttling ends when a period does: so near to a multiple of it after the last one. */
+#define THROTTLE_PHASE_NS INT64_C(3000000)
 /* Throttling strikes where a CPU's real-time threads had nearly all of a period. */
 #define BUSY_IDLE_PER_MILLE 40
 
@@ -20,12 +23,23 @@ static void take(struct tt_loss *loss, enum tt_cause cause, int64_t ns)
     loss->share_ns[cause] += taken_ns;
 }
 
+static bool in_phase(const struct tt_evidence *e)
+{
+    int64_t rest_ns;
+
+    if (e->since_throttled_ns == TT_CAUSE_UNKNOWN) {
+        return false;
+    }
+    rest_ns = (e->since_throttled_ns + THROTTLE_PHASE_NS) % e->throttle_period_ns;
+    return e->since_throttled_ns > THROTTLE_PHASE_NS && rest_ns <= 2 * THROTTLE_PHASE_NS;
+}
+
 static bool throttled(const struct tt_evidence *e)
 {
     int64_t slack_ns = e->throttle_ns / THROTTLE_SLACK;
 
-    return e->throttle_ns > 0 && e->run_delay_ns >= e->throttle_ns - slack_ns &&
-           e->run_delay_ns <= e->throttle_ns + slack_ns &&
+    return e->throttle_ns > 0 && e->run_delay_ns <= e->throttle_ns + slack_ns &&
+           (e->run_delay_ns >= e->throttle_ns - slack_ns || in_phase(e)) &&
            (e->idle_per_mille == TT_CAUSE_UNKNOWN || e->idle_per_mille <= BUSY_IDLE_PER_MILLE);
 }
 
@@ -59,6 +73,8 @@ static void take_cpu(const struct tt_evidence *e, int64_t off_cpu_ns, struct tt_
     }
     if (2 * gap_ns < cpu_ns) {
         take(loss, TT_CAUSE_SLOWER, cpu_ns);
+    } else if (e->major_faults > 0) {
+        take(loss, TT_CAUSE_FAULT, cpu_ns);
     } else {
         take(loss, stolen(e, cpu_ns) ? TT_CAUSE_HYPERVISOR : TT_CAUSE_INTERRUPT, cpu_ns);
     }

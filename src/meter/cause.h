@@ -59,7 +59,8 @@ struct tt_evidence {
      * away; 0: not, or the thread has no real-time priority. */
     int64_t throttle_ns;
     int64_t throttle_period_ns;
-    int64_t idle_per_mille; /* of this CPU in the period before; or TT_CAUSE_UNKNOWN */
+    int64_t since_throttled_ns; /* from the end of the last one; or TT_CAUSE_UNKNOWN */
+    int64_t idle_per_mille;     /* of this CPU in the period before; or TT_CAUSE_UNKNOWN */
     /* L1 and L2. */
     enum tt_cause_level level;
     int64_t other_ns;                   /* other threads ran on the CPU meanwhile */

@@ -191,7 +191,12 @@ void tt_cell_reading(struct tt_cell *cell, const struct tt_reading *reading,
 
         weigh(cell, reading, &evidence);
         add_surroundings(surroundings, &evidence);
+        evidence.since_throttled_ns =
+            cell->throttled_ns > 0 ? cell->last_done_ns - cell->throttled_ns : TT_CAUSE_UNKNOWN;
         tt_cause_find(&evidence, &loss);
+        if (loss.main == TT_CAUSE_THROTTLED) {
+            cell->throttled_ns = cell->last_done_ns;
+        }
         add_loss(&cell->incident, &loss, &evidence);
     } else {
         if (cell->open) {

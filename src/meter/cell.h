@@ -38,6 +38,7 @@ struct tt_reading {
     int64_t major_faults;
     int64_t waits; /* voluntary switches */
     int64_t preemptions;
+    int cpu; /* that it is on; below 0: not known */
 };
 
 /* What is known of the machine around a reading. */
@@ -100,8 +101,9 @@ struct tt_cell {
     } stretch, good;
     struct tt_reading last;
     int64_t last_done_ns;
-    bool bad;  /* the stretch has a loss in it */
-    bool open; /* an incident is going on */
+    int64_t throttled_ns; /* when throttling ended last; 0: never */
+    bool bad;             /* the stretch has a loss in it */
+    bool open;            /* an incident is going on */
 };
 
 #define TT_CELL_WINDOW_NS INT64_C(1000000000)
