@@ -123,8 +123,7 @@ static void write_machine(struct tt_html *page, const struct tt_meter_job *job)
                  lines[i].advice[0] ? " → " : "", lines[i].advice);
         facts[i] = (struct tt_html_fact){lines[i].name, values[i]};
     }
-    tt_html_heading(page, "This machine");
-    tt_html_card(page, "Settings that make wake-ups late, and what to do", facts, n);
+    tt_html_card(page, "This machine: what makes wake-ups late, and what to do", facts, n);
 }
 
 enum tt_exit tt_meter_page_write(const struct tt_meter_job *job, const struct tt_meter_row *rows,

@@ -115,6 +115,15 @@ static void take_absence(const struct tt_evidence *e, int64_t absent_ns, struct 
     }
 }
 
+/* Of the time off the CPU, what can have been within the computation. */
+static int64_t off_cpu_within(const struct tt_evidence *e, int64_t delay_ns, int64_t absent_ns)
+{
+    int64_t room_ns = tt_max64(0, e->lost_computing_ns - tt_max64(0, e->cpu_ns));
+    int64_t waiting_ns = tt_min64(absent_ns, tt_max64(0, e->lost_waiting_ns));
+
+    return tt_min64(delay_ns, room_ns) + absent_ns - waiting_ns;
+}
+
 void tt_cause_find(const struct tt_evidence *evidence, struct tt_loss *ret_loss)
 {
     struct tt_loss loss = {
@@ -128,7 +137,7 @@ void tt_cause_find(const struct tt_evidence *evidence, struct tt_loss *ret_loss)
     loss.share_ns[TT_CAUSE_UNEXPLAINED] = loss.lost_ns;
     delay_ns = take_run_delay(evidence, &loss);
     absent_ns = tt_max64(0, loss.lost_ns - delay_ns - tt_max64(0, evidence->cpu_ns));
-    take_cpu(evidence, delay_ns + tt_min64(absent_ns, evidence->lost_computing_ns), &loss);
+    take_cpu(evidence, off_cpu_within(evidence, delay_ns, absent_ns), &loss);
     take_absence(evidence, absent_ns, &loss);
     for (int cause = 0; cause < TT_CAUSES; cause++) {
         if (loss.share_ns[cause] > loss.share_ns[loss.main]) {
