@@ -29,6 +29,9 @@ MATHS = set("""
 EXTRA = {
     "observer": HEAP,
     "list": HEAP,
+    "simulate": HEAP,
+    "plan": HEAP,
+    "bound": HEAP,
     "media_clock": MATHS,
     "hist": MATHS,
     "pcm_float": MATHS,
