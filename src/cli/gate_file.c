@@ -425,9 +425,7 @@ int tt_gate_file_parse(const char *text, size_t bytes, const struct tt_gate_file
                 : "");
     }
     error = json_is_array(root) ? parse_tc(root, options, &file, ret_message)
-            : json_is_object(root)
-                ? parse_plan(root, &file, ret_message)
-                : tt_say(-EINVAL, ret_message, "neither a plan in braces nor a list of qdiscs");
+                                : parse_plan(root, &file, ret_message);
     file.root = root;
     if (error == 0) {
         error = tt_gate_file_compile(&file, ret_message);
