@@ -80,6 +80,7 @@ def main(folder):
     for name, content in FILES.items():
         (folder / name).write_text(json.dumps(content), encoding="utf-8")
     (folder / "syntax").write_text('{"links": [', encoding="utf-8")
+    (folder / "bytes").write_bytes(b"\x03\"\x8a")
     (folder / "pending").write_text('[{"options": {{"base_time": 1}}}]', encoding="utf-8")
     for example in sorted((ROOT / "doc/examples").glob("gate-*.json")):
         (folder / example.stem).write_text(example.read_text(encoding="utf-8"), encoding="utf-8")
