@@ -62,13 +62,18 @@ def live_outputs(folder):
     listeners = [subprocess.Popen([TACTUS, *arguments, "--json"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
                  for arguments in (["watch", "vb"], ["listen", "-i", "vb", *STREAM, "--report", reports[1], folder / "c.wav"],
                                    ["listen", "-i", "va", *STREAM, folder / "d.wav"])]
-    for process in listeners:
-        assert process.stdout.readline()  # it is at work
-    yield "talk", run("talk", "-i", "va", *STREAM, "--json", "--report", reports[0], "--for", "1500ms", "tone:440",
-                      code=(0, 1))
-    for process, schema in zip(listeners, ("watch", "listen", "listen")):
-        process.send_signal(signal.SIGINT)
-        yield schema, [json.loads(line) for line in process.communicate(timeout=60)[0].splitlines()]
+    try:
+        for process in listeners:
+            assert process.stdout.readline()  # it is at work
+        yield "talk", run("talk", "-i", "va", *STREAM, "--json", "--report", reports[0], "--for", "1500ms", "tone:440",
+                          code=(0, 1))
+        for process, schema in zip(listeners, ("watch", "listen", "listen")):
+            process.send_signal(signal.SIGINT)
+            yield schema, [json.loads(line) for line in process.communicate(timeout=60)[0].splitlines()]
+    finally:
+        for process in listeners:
+            process.kill()
+            process.wait()
     for path in reports:
         yield "talk-listen-report", [json.loads(path.read_text())]
 
