@@ -54,6 +54,11 @@ def outputs(folder):
     for name in ("a.wav", "b.wav"):
         yield "extract", run("extract", "--json", ROOT / "tests/data/captures/aaf-s16-2ch-48k-6.pcapng", folder / name)
     yield "equal", run("equal", "--json", folder / "a.wav", folder / "b.wav")
+    for example, code in (("gate-2021", 1), ("gate-stage", 0)):
+        yield "gate-check", run("gate", "check", "--json", ROOT / f"doc/examples/{example}.json", code=(code,))
+        yield "gate-simulate", run("gate", "simulate", "--json", "--linux", "--duration", "20ms",
+                                   ROOT / f"doc/examples/{example}.json", code=(code,))
+    yield "gate-plan", run("gate", "plan", "--json", ROOT / "doc/examples/gate-stage.json")
     data = bytearray((folder / "b.wav").read_bytes())
     data[5000:5400] = bytes(400)
     (folder / "b.wav").write_bytes(data)
