@@ -4,7 +4,6 @@
 #include "base/hist.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <string.h>
 
 /* sign and magnitude: a difference of two int64_t needs 65 bits */
@@ -42,6 +41,11 @@ static void wide_sub(uint64_t *words, unsigned n, unsigned at, uint64_t value)
 
 static void multiply(uint64_t a, uint64_t b, uint64_t ret_product[2])
 {
+    if ((a | b) >> 32 == 0) { /* nearly always, and records must be quick */
+        ret_product[0] = a * b;
+        ret_product[1] = 0;
+        return;
+    }
     uint64_t a_low = a & UINT32_MAX;
     uint64_t a_high = a >> 32;
     uint64_t b_low = b & UINT32_MAX;
@@ -227,6 +231,31 @@ int64_t tt_hist_percentile(const struct tt_hist *h, unsigned per_mille)
             return clamp(h, bucket_middle(i));
     }
     return h->max;
+}
+
+int64_t tt_hist_step(int64_t value)
+{
+    uint64_t magnitude = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    unsigned power = bucket_of(magnitude) >> TT_HIST_STEP_BITS;
+
+    return power <= 1 ? 1 : INT64_C(1) << (power - 1);
+}
+
+bool tt_hist_next(const struct tt_hist *h, size_t *at, int64_t *ret_value, uint64_t *ret_count)
+{
+    while (*at < (size_t)2 * TT_HIST_BUCKETS) {
+        size_t i = (*at)++;
+        bool positive = i >= TT_HIST_BUCKETS;
+        unsigned bucket = (unsigned)(positive ? i - TT_HIST_BUCKETS : TT_HIST_BUCKETS - 1 - i);
+        uint64_t count = positive ? h->positive[bucket] : h->negative[bucket];
+
+        if (count > 0) {
+            *ret_value = clamp(h, positive ? bucket_middle(bucket) : -bucket_middle(bucket));
+            *ret_count = count;
+            return true;
+        }
+    }
+    return false;
 }
 
 /*

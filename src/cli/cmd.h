@@ -27,6 +27,7 @@ struct tt_cmd {
     int (*run)(int argc, char **argv);
 };
 
+int tt_cmd_doctor(int argc, char **argv);
 int tt_cmd_equal(int argc, char **argv);
 int tt_cmd_extract(int argc, char **argv);
 int tt_cmd_listen(int argc, char **argv);

@@ -10,6 +10,7 @@
 #include "cli/cmd.h"
 
 static const struct tt_cmd commands[] = {
+    {"doctor", "say what of this machine's set-up keeps streams from being on time", tt_cmd_doctor},
     {"equal", "say whether every frame of a file is in a recording", tt_cmd_equal},
     {"extract", "recover a stream's audio from a capture", tt_cmd_extract},
     {"listen", "receive streams into files, pipes or sound cards", tt_cmd_listen},

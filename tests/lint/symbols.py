@@ -28,6 +28,7 @@ MATHS = set("""
 # Object file (without its suffix): what it may call besides. Each says so in its header.
 EXTRA = {
     "observer": HEAP,
+    "arrival_grid": MATHS,
     "media_clock": MATHS,
     "hist": MATHS,
     "pcm_float": MATHS,

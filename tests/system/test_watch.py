@@ -8,6 +8,7 @@ namespace otherwise and for `rootless`.
 import json
 import os
 import pathlib
+import random
 import select
 import signal
 import socket
@@ -131,6 +132,81 @@ class Files(Case):
             self.assertIn(word, text)
         row = next(line for line in text.splitlines() if STREAM in line).split()
         self.assertEqual(row[4:6], ["-", "-"])  # no tag: not VLAN 0
+
+    def test_lateness_and_margin(self):
+        """One PDU is 300 us late; the line through the others does not mind."""
+        packets = [(arrival + 300_000 * (i == 5000), data)
+                   for i, (arrival, data) in enumerate(stream(range(9000)))]
+        row = self.watch(0, self.file("a.pcap", pcap(packets)))[0]["streams"][0]
+        lateness, margin = row["lateness_ns"], row["margin_ns"]
+        self.assertEqual((lateness["n"], lateness["p50_ns"], lateness["p99_9_ns"]), (8200, 0, 0))
+        self.assertEqual(lateness["max_ns"], 300_000)
+        self.assertGreater(lateness["min_ns"], -300)
+        self.assertEqual((margin["n"], margin["min_ns"], margin["max_ns"]), (9000, 1_700_000, 2_000_000))
+        self.assertEqual((row["margin_scale"], row["class"], row["nominal_pdus_per_s"]), ("TAI", "A", 8000))
+        self.assertEqual((row["measured_pdus_per_s"], row["grid_moves"]), (8000, 0))
+
+    def test_filters(self):
+        other = [(arrival, data.replace(bytes.fromhex("0200000000010007"), bytes(7) + b"\5"))
+                 for arrival, data in stream(range(10), vlan=None)]
+        path = self.file("a.pcap", pcap(sorted([*stream(range(10)), *other])))
+        for options, rows in (([], 2), (["--vlan", "2"], 1), (["--vlan", "none"], 1), (["--vlan", "3"], 0),
+                              (["--stream-id", STREAM], 1), (["--address", "91:e0:f0:00:fe:01"], 2),
+                              (["--address", "91:e0:f0:00:fe:02"], 0),
+                              (["--stream-id", STREAM, "--vlan", "none"], 0)):
+            seen = json.loads(self.tactus(0 if rows else 1, "watch", "--json", path, *options).stdout)
+            self.assertEqual(len(seen["streams"]), rows, options)
+            self.assertEqual(seen["filtered"], 20 - 10 * rows, options)
+        for option, value in (("--vlan", "4095"), ("--vlan", ""), ("--stream-id", "7"), ("--address", "x")):
+            self.assertIn(f"{option} {value}: give", self.tactus(2, "watch", path, option, value).stderr)
+
+    def test_what_else_is_on_the_link(self):
+        """gPTP's Announce with its grandmaster, MSRP; and what AVTP takes of each priority."""
+        announce = bytearray(64)
+        announce[0], announce[7], announce[44:46], announce[53:61] = 0x1B, 4, b"\0\x25", bytes(range(1, 9))
+        frames = [bytes.fromhex("0180c200000e020000000001") + bytes.fromhex(kind) + body
+                  for kind, body in (("88f7", bytes(announce)), ("88f7", bytes(44)), ("22ea", bytes(46)))]
+        seen, _ = self.watch(0, self.file("a.pcap", pcap([*stream(range(8)), *((START + SECOND, f) for f in frames)])))
+        traffic = seen["traffic"]
+        self.assertEqual((traffic["gptp"], traffic["gptp_announce"], traffic["gptp_sync"]), (2, 1, 1))
+        self.assertEqual((traffic["grandmaster"], traffic["gptp_utc_offset_s"]), ("0102030405060708", 37))
+        self.assertEqual((traffic["msrp"], traffic["mvrp"]), (1, 0))
+        self.assertEqual(traffic["avtp_by_priority"],
+                         [{"pcp": 3, "packets": 8, "wire_bytes": 8 * (len(packet(0, 0, 2)) + 24)}])
+        self.assertEqual(seen["span_ns"], SECOND)
+
+    def compare(self, code, before, after, *options):
+        paths = [self.file(name, pcap(packets)) for name, packets in (("a.pcap", before), ("b.pcap", after))]
+        done = self.tactus(code, "watch", "--json", "--compare", *paths, *options)
+        return json.loads(done.stdout) if done.stdout else done.stderr
+
+    def test_before_and_after(self):
+        """Jitter of 40 us and of 4 us; and a capture against itself."""
+        def jittered(seed, most):
+            chance = random.Random(seed)
+            return [(arrival + chance.randrange(most), data) for arrival, data in stream(range(4000))]
+        clean, rough, again = jittered(1, 4000), jittered(2, 40_000), jittered(3, 40_000)
+        for code, before, after, answer in ((0, rough, clean, "better"), (1, clean, rough, "worse"),
+                                            (0, rough, again, "not distinguishable")):
+            found = self.compare(code, before, after)
+            for figure in ("interval_stdev_ns", "interval_range_ns", "lateness_p99_ns"):
+                self.assertEqual(found["comparison"][figure]["answer"], answer, (figure, found))
+            self.assertEqual(found["comparison"]["pdus_lost"]["answer"], "not distinguishable")
+            self.assertEqual((found["before"]["pdus"], found["after"]["lost"]), (4000, 0))
+        self.assertEqual(found["comparison"]["interval_stdev_ns"]["windows"], 40)
+
+    def test_what_cannot_be_compared(self):
+        few, none = list(stream(range(9))), [(START, bytes(12) + b"\x08\x00" + bytes(46))]
+        found = self.compare(4, few, few)
+        self.assertEqual(found["comparison"]["interval_stdev_ns"]["answer"], "not enough data")
+        self.assertIn("there is no stream in", self.compare(1, few, none))
+        two = sorted([*few, *((arrival, data.replace(bytes.fromhex("0007"), b"\0\5", 1)) for arrival, data in few)])
+        self.assertIn("choose one with --stream-id", self.compare(2, few, two))
+        self.compare(4, few, two, "--stream-id", STREAM)
+        self.assertIn("takes two captures", self.tactus(2, "watch", "--compare", "a").stderr)
+        whole = self.file("c.pcap", pcap(few))
+        cut = self.file("d.pcap", pcap(few)[:-5])
+        self.assertIn("nothing is compared", self.tactus(4, "watch", "--compare", whole, cut).stderr)
 
     def test_one_is_singular(self):
         other = (START, bytes(12) + b"\x08\x00" + bytes(46))
@@ -354,7 +430,9 @@ class Live(Case):
                 if index % 100 == 0 and process.poll() is not None:
                     break
                 if index % 100 == 0 and self.has_line(process):
-                    return json.loads(process.stdout.readline())
+                    shown = json.loads(process.stdout.readline())
+                    if shown["streams"]:
+                        return shown
         self.fail("it ended: " + process.stderr.read())
         return None
 
@@ -391,7 +469,7 @@ class Live(Case):
         return round(ahead) * SECOND or None
 
     def test_written_file_survives_a_kill(self):
-        path = str(self.folder / "live.pcap")
+        path = str(self.folder / "live.pcapng")
         process = self.start("--write", path)
         shown = self.send(process, vlan=5)
         process.kill()
@@ -400,7 +478,26 @@ class Live(Case):
         self.assertGreaterEqual(seen["streams"][0]["pdus"], shown["streams"][0]["pdus"])
         self.assertEqual(seen["streams"][0]["vlan_id"], 5)
         with open(path, "rb") as written:
-            self.assertEqual(struct.unpack("=I", written.read(4))[0], 0xA1B23C4D)
+            self.assertEqual(struct.unpack("=I", written.read(4))[0], 0x0A0D0D0A)
+        stamps = {value for key, value in seen["streams"][0].items() if key.endswith("_utc_ns")}
+        self.assertTrue(any(stamp % 1000 for stamp in stamps), stamps)  # ns, not us
+
+    def test_only_what_the_filter_lets_through_is_written(self):
+        path = str(self.folder / "live.pcapng")
+        process = self.start("--write", path, "--vlan", "none", "--address", "91:E0:F0:00:FE:01")
+        with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as sender:
+            sender.bind(("va", 0))
+            index = 0
+            while not self.has_line(process):
+                sender.send(packet(index, 0, 9, tv=False))
+                time.sleep(0.01)
+                index += 1
+        self.send(process)
+        _, last, _ = self.end(process)
+        self.assertGreater(last["filtered"], 0)
+        seen, _ = self.watch(0, path)
+        self.assertEqual([row["vlan_id"] for row in seen["streams"]], [None])
+        self.assertEqual(seen["streams"][0]["pdus"], last["streams"][0]["pdus"])
 
     def test_own_packets_are_not_seen(self):
         process = self.start("--duration", "1500ms")
