@@ -35,6 +35,12 @@ int tt_cmd_midi(int argc, char **argv);
 int tt_cmd_talk(int argc, char **argv);
 int tt_cmd_watch(int argc, char **argv);
 
+/* First of all: a standard descriptor that is closed is /dev/null from here on, so that no file or
+ * socket of ours takes its number and gets what is printed. At exit, however that comes, standard
+ * output is closed; what it did not take makes the exit code TT_EXIT_ENVIRONMENT, with a message,
+ * unless its reader has left. */
+void tt_cli_standard_init(void);
+
 /* "tactus watch: …" and a newline to stderr. */
 void tt_cli_say(const char *command, const char *format, ...) TT_PRINTF(2, 3);
 

@@ -46,7 +46,8 @@ static int open_out(struct tt_stream_clock *clock, const struct tt_stream_job *j
     struct tt_stream_config config = config_of(job, &job->crf);
     struct tt_crf_config crf;
     struct tt_clock_out_setup setup = {.config = &crf,
-                                       .grid = clock->in ? tt_clock_in_grid(clock->in) : NULL};
+                                       .grid = clock->in ? tt_clock_in_grid(clock->in) : NULL,
+                                       .tu = job->config.tu};
     int error = tt_attach(&config, TT_ROLE_TALKER, 1, &clock->out_attachment, ret_message);
 
     if (error < 0) {

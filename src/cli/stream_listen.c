@@ -86,19 +86,34 @@ static int64_t time_left(const struct tt_stream *stream)
                : stream->begin_mono_ns + stream->duration_ns - tt_cli_now_mono_ns();
 }
 
-/* It had to wait: what is left of the time is for the recording. */
-static void start(struct tt_stream *stream)
+/* It had to wait, for this packet: what is left of the time is for the recording, which begins
+ * there. */
+static void start(struct tt_stream *stream, const struct tt_link_packet *packet)
 {
-    int error = tt_stream_group_start(&stream->own);
+    int error = tt_engine_hand(stream->own.engine, stream->attachment.link, packet);
 
+    error = error < 0 ? error : tt_stream_group_start(&stream->own);
     if (error < 0) {
         tt_stream_not_started(stream, error);
         return;
     }
+    tt_stream_started(stream);
+}
+
+static void begin_with(struct tt_stream *stream, const struct tt_link_packet *packet)
+{
+    struct tt_message message;
+    int error;
+
     if (stream->duration_ns < INT64_MAX) {
         stream->duration_ns = tt_max64(time_left(stream), 0);
     }
-    tt_stream_started(stream);
+    error = begin(stream, &message);
+    if (error < 0) {
+        tt_stream_fail(stream, error, "%s", message.text);
+    } else {
+        start(stream, packet);
+    }
 }
 
 /* Takes from the packet what nobody has fixed, where the rest is as it was fixed. */
@@ -129,7 +144,6 @@ static void wait_for_shape(struct tt_stream *stream)
     struct tt_link *link = stream->attachment.link;
     uint8_t data[PACKET_BYTES];
     struct tt_link_packet packet = {.data = data, .bytes = sizeof(data)};
-    struct tt_message message;
 
     if (time_left(stream) <= 0) {
         tt_stream_finish(stream);
@@ -138,13 +152,7 @@ static void wait_for_shape(struct tt_stream *stream)
     while (link->ops->receive(link, &packet, 1) == 1) {
         packet.bytes = packet.bytes < sizeof(data) ? packet.bytes : sizeof(data);
         if (take_shape(&stream->config, &packet)) {
-            int error = begin(stream, &message);
-
-            if (error < 0) {
-                tt_stream_fail(stream, error, "%s", message.text);
-            } else {
-                start(stream);
-            }
+            begin_with(stream, &packet);
             return;
         }
         packet.bytes = sizeof(data);

@@ -114,7 +114,7 @@ static void print_json(const struct streams *s, bool final)
     struct tt_streams_view view = view_of(s, final);
     json_t *json = tt_streams_json(&view);
 
-    if (!json || tt_json_print_line(stdout, json) != 0) {
+    if (!json || (tt_json_print_line(stdout, json) != 0 && errno != EPIPE)) {
         tt_cli_say(s->command, "cannot write the figures: %s", strerror(json ? errno : ENOMEM));
     }
     json_decref(json);

@@ -20,6 +20,7 @@ import time
 import check_decode
 from sound import FORMATS, noise, write_wav
 from streams_clocks import case_cards, case_cards_refused, case_crf  # among the cases, by their names
+from streams_odd import case_closed_descriptors, case_full_output
 from streams_lab import (EASY, LISTENER, TALKER, Failure, Lab, Program, check, options, plugin_environment, stream,
                          wav_parts, write_streams)
 
@@ -56,7 +57,8 @@ def case_bit_exact_by_stream_file(lab):
 
 
 def case_conversion(lab):
-    """A mono float file as 24 bits in two channels, into a FLAC whose shape the first packet tells."""
+    """A mono float file as 24 bits in two channels, into a FLAC whose shape the first packet tells: that one and those
+    behind it are in it too."""
     frames = 24000
     values = [round(0.5 * math.sin(i / 7) * (1 << 23)) / (1 << 23) for i in range(frames)]
     write_wav(lab.folder / "in.wav", "FLOAT_LE", 48000, 1, struct.pack(f"<{frames}f", *values))
@@ -64,9 +66,7 @@ def case_conversion(lab):
         2 * round(v * (1 << 23)).to_bytes(3, "little", signed=True) for v in values))
     out = lab.folder / "out.flac"
     listener = lab.listen(*options(), out)
-    # What comes before the shape is known is not recorded: the noise before.
-    write_wav(lab.folder / "all.wav", "FLOAT_LE", 48000, 1, bytes(4 * 48000) + struct.pack(f"<{frames}f", *values))
-    talker = lab.talk(*options(), *EASY, "--format", "INT24", "--channels", "2", lab.folder / "all.wav")
+    talker = lab.talk(*options(), *EASY, "--format", "INT24", "--channels", "2", lab.folder / "in.wav")
     talker.end()
     check("32-bit floats become 24-bit integers" in talker.errors(), talker.errors())
     last = lab.end_listener(listener)["streams"][0]
