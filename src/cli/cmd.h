@@ -58,7 +58,7 @@ bool tt_cli_same_file(const char *a, const char *b);
  * exit code. */
 enum tt_exit tt_cli_check_not_stdout(const char *command, const char *path);
 
-/* SIGINT and SIGTERM are noted from now on instead of ending the process. */
+/* SIGINT, SIGTERM and SIGHUP are noted from now on instead of ending the process. */
 void tt_cli_catch_interrupt(void);
 bool tt_cli_interrupted(void);
 

@@ -56,10 +56,10 @@ static int begin(struct tt_stream *stream, struct tt_message *ret_message)
 
 int tt_stream_listen_open(struct tt_stream *stream, struct tt_message *ret_message)
 {
-    int error = tt_cli_card_is(stream->job->end)
-                    ? 0
-                    : tt_sink_check(stream->job->end, stream->job->is_raw, ret_message);
     bool complete = is_complete(&stream->config);
+    int error = tt_cli_card_is(stream->job->end)
+                    ? complete ? 0 : tt_cli_card_check(stream, ret_message)
+                    : tt_sink_check(stream->job->end, stream->job->is_raw, ret_message);
 
     stream->live.state = TT_STREAM_WAITING;
     if (error == 0 && !complete) {
@@ -70,10 +70,12 @@ int tt_stream_listen_open(struct tt_stream *stream, struct tt_message *ret_messa
         }
     }
     if (error == 0) {
+        stream->part = TT_STREAM_PART_INTERFACE;
         error = tt_stream_group_attach(complete ? stream->group : &stream->own, &stream->config,
                                        TT_ROLE_LISTENER, &stream->attachment, ret_message);
     }
     if (error == 0 && complete) {
+        stream->part = TT_STREAM_PART_END;
         error = begin(stream, ret_message);
     }
     return error;
@@ -343,7 +345,7 @@ static void empty_the_rest(struct tt_stream *stream)
         while (empty_once(stream)) {
         }
         if (stream->held_begin == stream->held_end || stream->live.error < 0 ||
-            tt_cli_now_mono_ns() > until_ns) {
+            stream->sink->unread || tt_cli_now_mono_ns() > until_ns) {
             break;
         }
         nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
@@ -355,13 +357,21 @@ static void empty_the_rest(struct tt_stream *stream)
 
 void tt_stream_listen_finish(struct tt_stream *stream)
 {
+    bool unread;
     int error;
 
     if (stream->engine.listen && stream->sink && stream->live.error == 0) {
         empty_the_rest(stream);
     }
+    unread = stream->sink && stream->sink->unread;
     error = tt_sink_close(stream->sink);
     stream->sink = NULL;
+    if (unread && stream->live.error == 0) {
+        stream->live.error = tt_say(-ENXIO, &stream->live.message,
+                                    "%s is a FIFO that nobody has opened for reading: nothing was "
+                                    "written",
+                                    stream->job->end);
+    }
     if (error < 0 && error != -EPIPE && stream->live.error == 0) {
         stream->live.error = error;
         tt_say(error, &stream->live.message, "%s cannot be finished: %s", stream->job->end,
