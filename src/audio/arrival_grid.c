@@ -3,7 +3,6 @@
  */
 #include "audio/arrival_grid.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "base/ns.h"
@@ -45,7 +44,9 @@ static void place(struct tt_arrival_grid *grid, const struct tt_conduct_pdu *pdu
 
 static int64_t expect(const struct tt_arrival_grid *grid, int64_t event)
 {
-    return grid->base_ns + llround((double)(event - grid->base_event) * grid->event_ns);
+    double since_ns = (double)(event - grid->base_event) * grid->event_ns;
+
+    return grid->base_ns + (int64_t)(since_ns < 0 ? since_ns - 0.5 : since_ns + 0.5);
 }
 
 /* The mean of what was seen is one observation. */

@@ -90,9 +90,13 @@ static void find_sharing(struct tt_observer *observer, struct tt_observed *o,
 static struct tt_observed *find_stream(struct tt_observer *observer, const struct tt_eth *eth,
                                        const struct tt_avtp *avtp)
 {
-    size_t slot = (size_t)hash_stream(eth, avtp) & observer->slot_mask;
-    struct tt_observed *o;
+    struct tt_observed *o = observer->latest;
+    size_t slot;
 
+    if (o && is_stream(o, eth, avtp)) {
+        return o;
+    }
+    slot = (size_t)hash_stream(eth, avtp) & observer->slot_mask;
     for (; observer->slots[slot] > 0; slot = (slot + 1) & observer->slot_mask) {
         o = observer->streams[observer->slots[slot] - 1];
         if (is_stream(o, eth, avtp)) {
@@ -126,6 +130,7 @@ static void observe_avtp(struct tt_observer *observer, const struct tt_eth *eth,
         observer->beyond++;
         return;
     }
+    observer->latest = o;
     o->eth = *eth;
     o->avtp = *avtp;
     tt_observed_pdu(o, &observer->scales, arrival);

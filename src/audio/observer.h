@@ -27,6 +27,7 @@ struct tt_observer_filter {
 
 struct tt_observer {
     struct tt_observed **streams; /* in order of appearance */
+    struct tt_observed *latest;   /* that a PDU was of; NULL: none yet */
     size_t count;
     size_t capacity;
     uint32_t *slots; /* hash table: index + 1 into streams; 0: free */

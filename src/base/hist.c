@@ -41,11 +41,6 @@ static void wide_sub(uint64_t *words, unsigned n, unsigned at, uint64_t value)
 
 static void multiply(uint64_t a, uint64_t b, uint64_t ret_product[2])
 {
-    if ((a | b) >> 32 == 0) { /* nearly always, and records must be quick */
-        ret_product[0] = a * b;
-        ret_product[1] = 0;
-        return;
-    }
     uint64_t a_low = a & UINT32_MAX;
     uint64_t a_high = a >> 32;
     uint64_t b_low = b & UINT32_MAX;
@@ -132,10 +127,39 @@ void tt_hist_init(struct tt_hist *h)
     memset(h, 0, sizeof(*h));
 }
 
+/* As add_moments, where the square fits a word: nearly always, and records must be quick. */
+static void add_near(struct tt_hist *h, struct signed65 d)
+{
+    uint64_t square = d.magnitude * d.magnitude;
+
+    if (d.negative) {
+        h->sum[1] -= h->sum[0] < d.magnitude;
+        h->sum[0] -= d.magnitude;
+    } else {
+        h->sum[0] += d.magnitude;
+        h->sum[1] += h->sum[0] < d.magnitude;
+    }
+    h->square[0] += square;
+    if (h->square[0] < square)
+        wide_add(h->square, 3, 1, 1);
+}
+
+static void add_moments(struct tt_hist *h, struct signed65 d)
+{
+    uint64_t square[2];
+
+    if (d.negative)
+        wide_sub(h->sum, 2, 0, d.magnitude);
+    else
+        wide_add(h->sum, 2, 0, d.magnitude);
+    multiply(d.magnitude, d.magnitude, square);
+    wide_add(h->square, 3, 0, square[0]);
+    wide_add(h->square, 3, 1, square[1]);
+}
+
 void tt_hist_record(struct tt_hist *h, int64_t value)
 {
     struct signed65 d;
-    uint64_t square[2];
 
     if (h->n == 0) {
         h->first = value;
@@ -148,13 +172,10 @@ void tt_hist_record(struct tt_hist *h, int64_t value)
     if (value > h->max)
         h->max = value;
     d = difference(value, h->first);
-    if (d.negative)
-        wide_sub(h->sum, 2, 0, d.magnitude);
+    if (d.magnitude >> 32 == 0)
+        add_near(h, d);
     else
-        wide_add(h->sum, 2, 0, d.magnitude);
-    multiply(d.magnitude, d.magnitude, square);
-    wide_add(h->square, 3, 0, square[0]);
-    wide_add(h->square, 3, 1, square[1]);
+        add_moments(h, d);
     if (value < 0)
         h->negative[bucket_of(0 - (uint64_t)value)]++;
     else

@@ -34,15 +34,9 @@ static void halve(struct tt_history *history)
     history->cell_ns *= 2;
 }
 
-/* The cell of a time. Mostly it is that of the value before. */
-static struct tt_history_cell *find_cell(struct tt_history *history, int64_t time_ns)
+/* Another cell than that of the value before. */
+static void find_cell(struct tt_history *history, uint64_t since_ns)
 {
-    uint64_t since_ns =
-        time_ns < history->start_ns ? 0 : (uint64_t)time_ns - (uint64_t)history->start_ns;
-
-    if (since_ns - (uint64_t)history->newest_ns < (uint64_t)history->cell_ns) {
-        return &history->cells[history->newest];
-    }
     while (since_ns / (uint64_t)history->cell_ns >= TT_HISTORY_CELLS) {
         halve(history);
     }
@@ -51,19 +45,23 @@ static struct tt_history_cell *find_cell(struct tt_history *history, int64_t tim
     if (history->newest >= history->used) {
         history->used = history->newest + 1;
     }
-    return &history->cells[history->newest];
 }
 
 void tt_history_record(struct tt_history *history, int64_t time_ns, int64_t value)
 {
     struct tt_history_cell *cell;
+    uint64_t since_ns;
 
     if (history->cell_ns == 0) {
         history->start_ns = time_ns;
         history->cell_ns = TT_HISTORY_CELL_NS;
         history->used = 1;
     }
-    cell = find_cell(history, time_ns);
+    since_ns = time_ns < history->start_ns ? 0 : (uint64_t)time_ns - (uint64_t)history->start_ns;
+    if (since_ns - (uint64_t)history->newest_ns >= (uint64_t)history->cell_ns) {
+        find_cell(history, since_ns);
+    }
+    cell = &history->cells[history->newest];
     cell->min = cell->n == 0 || value < cell->min ? value : cell->min;
     cell->max = cell->n == 0 || value > cell->max ? value : cell->max;
     cell->n++;

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "audio/observer.h"
 #include "base/ns.h"
@@ -17,6 +16,7 @@
 #include "cli/watch_compare.h"
 #include "cli/watch_metrics.h"
 #include "cli/watch_options.h"
+#include "cli/watch_screen.h"
 #include "cli/watch_show.h"
 #include "os/clock.h"
 #include "report/json.h"
@@ -26,6 +26,7 @@
 #define STREAMS_MAX      512 /* a histogram of 256 KB each */
 #define SNAP_BYTES       128 /* every header that is read */
 #define SNAP_WRITE_BYTES 65535
+#define SAVED_PAGE       "tactus-watch.html"
 #define WAIT_MS          100 /* an interrupt is noticed at least so often */
 
 struct watch {
@@ -35,7 +36,7 @@ struct watch {
     struct tt_pcapng_writer dump;
     struct tt_metrics *metrics; /* NULL: nobody wants them */
     int64_t start_mono_ns;
-    bool redraw; /* stdout is a terminal: one picture */
+    struct tt_watch_screen *screen; /* NULL: lines */
 };
 
 static void show(const struct watch *watch, const struct tt_watch_view *view)
@@ -49,14 +50,12 @@ static void show(const struct watch *watch, const struct tt_watch_view *view)
         json_decref(json);
         return;
     }
-    if (watch->redraw) {
-        /* From the top, without wrapping what is wider than the terminal. */
-        fputs("\033[?7l\033[H\033[2J", stdout);
+    if (watch->screen) {
+        tt_watch_screen_draw(watch->screen, view);
+        return;
     }
     tt_watch_print(view, stdout);
-    if (watch->redraw) {
-        fputs("\033[?7h", stdout);
-    } else if (!view->final) {
+    if (!view->final) {
         fputc('\n', stdout);
     }
     fflush(stdout);
@@ -179,12 +178,6 @@ static int take_packets(struct watch *watch)
     return status < 0 ? -1 : 0;
 }
 
-static int64_t live_end(const struct watch *watch)
-{
-    return watch->options.duration_ns > 0 ? watch->start_mono_ns + watch->options.duration_ns
-                                          : INT64_MAX;
-}
-
 static int end_live(struct watch *watch, int status, int error)
 {
     struct tt_watch_view view = live_view(watch);
@@ -207,17 +200,73 @@ static int end_live(struct watch *watch, int status, int error)
     return code != TT_EXIT_GOOD ? code : finding(watch);
 }
 
+/* A page as --html makes it, of the figures as they are. */
+static void save_page(struct watch *watch)
+{
+    const char *path = watch->options.html_path ? watch->options.html_path : SAVED_PAGE;
+    struct tt_watch_view view = live_view(watch);
+    int error = tt_watch_page(&view, path);
+
+    tt_watch_screen_say(watch->screen, error ? "cannot write %s: %s" : "saved as %s", path,
+                        strerror(-error));
+}
+
+/* Where it cannot be read it is as good as unset. */
+static void set_tai_offset(struct watch *watch)
+{
+    int tai_offset_s = 0;
+
+    tt_clock_tai_offset(&tai_offset_s);
+    tt_observer_set_tai_offset(&watch->observer, tai_offset_s);
+}
+
+static int reset(struct watch *watch)
+{
+    tt_observer_done(&watch->observer);
+    if (tt_observer_init(&watch->observer, STREAMS_MAX) != 0) {
+        return -ENOMEM;
+    }
+    watch->observer.filter = watch->options.filter;
+    set_tai_offset(watch);
+    watch->start_mono_ns = tt_cli_now_mono_ns();
+    return 0;
+}
+
+/* Does what the keys say. Whether watching goes on. */
+static bool obey(struct watch *watch)
+{
+    enum tt_watch_wish wish = TT_WISH_NOTHING;
+    struct tt_watch_view view;
+
+    while (watch->screen && (wish = tt_watch_screen_key(watch->screen)) != TT_WISH_NOTHING) {
+        if (wish == TT_WISH_QUIT || (wish == TT_WISH_RESET && reset(watch) != 0)) {
+            return false;
+        }
+        view = live_view(watch);
+        tt_watch_screen_draw(watch->screen, &view);
+        if (wish == TT_WISH_SAVE) {
+            save_page(watch);
+        }
+    }
+    return true;
+}
+
 static int watch_live(struct watch *watch)
 {
     int64_t next_ns;
+    int64_t end_ns;
     int status = 0;
+    int error;
 
     watch->start_mono_ns = tt_cli_now_mono_ns();
+    end_ns = watch->options.duration_ns > 0 ? watch->start_mono_ns + watch->options.duration_ns
+                                            : INT64_MAX;
     next_ns = watch->start_mono_ns + TT_NS_PER_S;
-    while (status == 0 && !tt_cli_interrupted() && tt_cli_now_mono_ns() < live_end(watch)) {
+    watch->screen = watch->options.json ? NULL : tt_watch_screen_new();
+    while (status == 0 && !tt_cli_interrupted() && tt_cli_now_mono_ns() < end_ns && obey(watch)) {
         tt_capture_wait(&watch->capture, WAIT_MS);
         status = take_packets(watch);
-        if (tt_cli_now_mono_ns() >= next_ns && next_ns < live_end(watch)) {
+        if (tt_cli_now_mono_ns() >= next_ns && next_ns < end_ns) {
             struct tt_watch_view view = live_view(watch);
 
             show(watch, &view);
@@ -225,7 +274,10 @@ static int watch_live(struct watch *watch)
             next_ns += TT_NS_PER_S;
         }
     }
-    return end_live(watch, status, errno);
+    error = errno;
+    tt_watch_screen_free(watch->screen);
+    watch->screen = NULL;
+    return end_live(watch, status, error);
 }
 
 static int open_file(struct watch *watch)
@@ -263,7 +315,6 @@ static int open_live(struct watch *watch)
         .snap_bytes = watch->options.write_path ? SNAP_WRITE_BYTES : SNAP_BYTES,
     };
     int code = TT_EXIT_GOOD;
-    int tai_offset_s = 0;
 
     if (watch->options.write_path) {
         code = tt_cli_check_not_stdout(COMMAND, watch->options.write_path);
@@ -274,14 +325,11 @@ static int open_live(struct watch *watch)
     if (code != TT_EXIT_GOOD) {
         return code;
     }
-    /* Where it cannot be read it is as good as unset. */
-    tt_clock_tai_offset(&tai_offset_s);
-    tt_observer_set_tai_offset(&watch->observer, tai_offset_s);
+    set_tai_offset(watch);
     if (watch->capture.coarse) {
         tt_cli_say(COMMAND, "%s gives stamps in whole us only: intervals are no finer than that",
                    watch->options.source);
     }
-    watch->redraw = !watch->options.json && isatty(STDOUT_FILENO);
     code = tt_metrics_start(COMMAND, watch->options.metrics, &watch->metrics);
     return code != TT_EXIT_GOOD ? code : open_dump(watch);
 }

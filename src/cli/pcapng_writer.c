@@ -35,7 +35,9 @@ static void write_block(FILE *out, uint32_t type, const uint8_t *fixed, size_t f
     tt_put_le32(head + 4, length);
     fwrite(head, 1, 8, out);
     fwrite(fixed, 1, fixed_bytes, out);
-    fwrite(rest, 1, rest_bytes, out);
+    if (rest_bytes > 0) {
+        fwrite(rest, 1, rest_bytes, out);
+    }
     fwrite(zeros, 1, padded(rest_bytes) - rest_bytes, out);
     fwrite(head + 4, 1, 4, out);
 }

@@ -50,6 +50,8 @@ struct tt_evidence {
     int64_t gap_ns;            /* of lost_computing: in interruptions, not evenly */
     int64_t steal_ns;          /* of this CPU, as the kernel counts it; or TT_CAUSE_UNKNOWN */
     int64_t tick_ns;           /* the resolution of that */
+    int64_t steal_around_ns;   /* as that, in the second before; … */
+    int64_t irq_around_ns;     /* … interrupts, where the kernel counts their time; or unknown */
     int64_t major_faults;
     int64_t waits;       /* voluntary switches beyond one for each sleep */
     int64_t preemptions; /* involuntary switches */
@@ -57,7 +59,8 @@ struct tt_evidence {
      * away; 0: not, or the thread has no real-time priority. */
     int64_t throttle_ns;
     int64_t throttle_period_ns;
-    int64_t idle_per_mille; /* of this CPU in the period before; or TT_CAUSE_UNKNOWN */
+    int64_t since_throttled_ns; /* from the end of the last one; or TT_CAUSE_UNKNOWN */
+    int64_t idle_per_mille;     /* of this CPU in the period before; or TT_CAUSE_UNKNOWN */
     /* L1 and L2. */
     enum tt_cause_level level;
     int64_t other_ns;                   /* other threads ran on the CPU meanwhile */

@@ -18,7 +18,6 @@ void tt_cell_init(struct tt_cell *cell, const struct tt_fragment_shape *shape, i
     cell->period_ns = tt_fragment_shape_period_ns(shape);
     cell->usual_compute_ns = usual_compute_ns;
     tt_hist_init(&cell->late);
-    tt_hist_init(&cell->period);
     tt_hist_init(&cell->compute);
     tt_windows_init(&cell->windows, start_ns, TT_CELL_WINDOW_NS);
     cell->last = *reading;
@@ -44,6 +43,15 @@ static void open_incident(struct tt_cell *cell, const struct tt_cycle *cycle)
     cell->incident.empty += cycle->fate.empty;
 }
 
+static void count(struct tt_fragment_counters *so_far, const struct tt_fragment_fate *fate)
+{
+    so_far->expected += 1 + fate->skipped;
+    so_far->on_time += !fate->late;
+    so_far->late += fate->late;
+    so_far->skipped += fate->skipped;
+    so_far->empty += fate->empty;
+}
+
 void tt_cell_cycle(struct tt_cell *cell, const struct tt_cycle *cycle)
 {
     int64_t period_ns = cycle->done_ns - cell->last_done_ns;
@@ -51,8 +59,8 @@ void tt_cell_cycle(struct tt_cell *cell, const struct tt_cycle *cycle)
     struct tt_stretch *stretch = &cell->stretch;
 
     cell->closed = false;
+    count(&cell->so_far, &cycle->fate);
     tt_hist_record(&cell->late, cycle->fate.late_ns);
-    tt_hist_record(&cell->period, period_ns);
     tt_hist_record(&cell->compute, compute_ns);
     tt_windows_add(&cell->windows, cycle->done_ns, &cycle->fate);
     tt_history_record(&cell->period_curve, cycle->done_ns, period_ns);
@@ -109,9 +117,13 @@ static void weigh(const struct tt_cell *cell, const struct tt_reading *reading,
 static void add_surroundings(const struct tt_surroundings *around, struct tt_evidence *evidence)
 {
     evidence->steal_ns = TT_CAUSE_UNKNOWN;
+    evidence->steal_around_ns = TT_CAUSE_UNKNOWN;
+    evidence->irq_around_ns = TT_CAUSE_UNKNOWN;
     evidence->idle_per_mille = TT_CAUSE_UNKNOWN;
     if (around) {
         evidence->steal_ns = around->steal_ns;
+        evidence->steal_around_ns = around->steal_around_ns;
+        evidence->irq_around_ns = around->irq_around_ns;
         evidence->tick_ns = around->tick_ns;
         evidence->idle_per_mille = around->idle_per_mille;
         evidence->throttle_ns = around->throttle_ns;
@@ -179,7 +191,12 @@ void tt_cell_reading(struct tt_cell *cell, const struct tt_reading *reading,
 
         weigh(cell, reading, &evidence);
         add_surroundings(surroundings, &evidence);
+        evidence.since_throttled_ns =
+            cell->throttled_ns > 0 ? cell->last_done_ns - cell->throttled_ns : TT_CAUSE_UNKNOWN;
         tt_cause_find(&evidence, &loss);
+        if (loss.main == TT_CAUSE_THROTTLED) {
+            cell->throttled_ns = cell->last_done_ns;
+        }
         add_loss(&cell->incident, &loss, &evidence);
     } else {
         if (cell->open) {

@@ -38,11 +38,14 @@ struct tt_reading {
     int64_t major_faults;
     int64_t waits; /* voluntary switches */
     int64_t preemptions;
+    int cpu; /* that it is on; below 0: not known */
 };
 
 /* What is known of the machine around a reading. */
 struct tt_surroundings {
-    int64_t steal_ns; /* or TT_CAUSE_UNKNOWN */
+    int64_t steal_ns;        /* or TT_CAUSE_UNKNOWN, as the next two */
+    int64_t steal_around_ns; /* in the second before */
+    int64_t irq_around_ns;
     int64_t tick_ns;
     int64_t idle_per_mille; /* or TT_CAUSE_UNKNOWN */
     int64_t throttle_ns;
@@ -75,12 +78,12 @@ struct tt_cell {
     int64_t period_ns;
     int64_t usual_compute_ns; /* until it is known better */
     struct tt_hist late;      /* hand-over - due */
-    struct tt_hist period;    /* from one hand-over to the next */
     struct tt_hist compute;   /* by the wall clock */
     struct tt_windows windows;
     struct tt_history period_curve;
     struct tt_history compute_curve;
     struct tt_cause_total causes[TT_CAUSES];
+    struct tt_fragment_counters so_far; /* of the cycles that came */
     uint64_t incidents;
     uint64_t bursts; /* incidents in which the device ran empty, or, without one, skipped */
     bool closed;     /* an incident has ended: `incident` is it, until the next call */
@@ -98,8 +101,9 @@ struct tt_cell {
     } stretch, good;
     struct tt_reading last;
     int64_t last_done_ns;
-    bool bad;  /* the stretch has a loss in it */
-    bool open; /* an incident is going on */
+    int64_t throttled_ns; /* when throttling ended last; 0: never */
+    bool bad;             /* the stretch has a loss in it */
+    bool open;            /* an incident is going on */
 };
 
 #define TT_CELL_WINDOW_NS INT64_C(1000000000)

@@ -57,6 +57,7 @@ static int parse_time(const char *line, struct tt_machine_time *ret_time)
     }
     time.user_ns = (ticks[USER] + ticks[NICE]) * tick_ns;
     time.idle_ns = (ticks[IDLE] + ticks[IOWAIT]) * tick_ns;
+    time.irq_ns = (ticks[IRQ] + ticks[SOFTIRQ]) * tick_ns;
     time.steal_ns = ticks[STEAL] * tick_ns;
     *ret_time = time;
     return 0;

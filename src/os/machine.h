@@ -19,6 +19,7 @@ struct tt_machine_time {
     int64_t user_ns; /* programs' own, nice or not */
     int64_t total_ns;
     int64_t idle_ns; /* waiting for disks too */
+    int64_t irq_ns;  /* 0 for ever where the kernel does not count it */
     int64_t steal_ns;
 };
 

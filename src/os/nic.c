@@ -163,7 +163,7 @@ static int read_link(int ifindex, struct tt_nic *nic)
     char buffer[256];
     struct nlmsghdr *request = mnl_nlmsg_put_header(buffer);
     struct ifinfomsg *info = mnl_nlmsg_put_extra_header(request, sizeof(*info));
-    struct mnl_socket *socket;
+    struct mnl_socket *socket = NULL;
     int rc = open_netlink(NETLINK_ROUTE, &socket);
 
     if (rc) {
@@ -251,7 +251,7 @@ static int read_ethtool(int ifindex, struct tt_nic *nic)
     } questions[] = {{ETHTOOL_MSG_LINKMODES_GET, ETHTOOL_A_LINKMODES_HEADER, take_modes},
                      {ETHTOOL_MSG_TSINFO_GET, ETHTOOL_A_TSINFO_HEADER, take_stamps}};
     char buffer[256];
-    struct mnl_socket *socket;
+    struct mnl_socket *socket = NULL;
     struct nlmsghdr *request;
     uint16_t family = 0;
     int rc = open_netlink(NETLINK_GENERIC, &socket);

@@ -4,6 +4,7 @@
 #include "os/thread_stat.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -51,6 +52,7 @@ void tt_thread_stat_read(const struct tt_thread_stat *stat, struct tt_thread_fig
         .major_faults = usage.ru_majflt,
         .voluntary_switches = usage.ru_nvcsw,
         .involuntary_switches = usage.ru_nivcsw,
+        .cpu = sched_getcpu(),
     };
 }
 

@@ -17,6 +17,7 @@ struct tt_thread_figures {
     int64_t major_faults;
     int64_t voluntary_switches;
     int64_t involuntary_switches;
+    int cpu; /* below 0: not known */
 };
 
 struct tt_thread_stat {

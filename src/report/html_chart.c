@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "report/bars.h"
 #include "report/chart_axis.h"
 
 #define BARS        48
@@ -59,44 +60,7 @@ static void draw_marks(struct tt_html *page, const struct tt_chart *chart,
     }
 }
 
-/* Bars over whole buckets, or they would be of unequal weight. */
-struct bars {
-    int64_t from;
-    int64_t width;
-    size_t count;
-    uint64_t of[BARS + 1];
-    uint64_t most;
-    uint64_t outside;
-};
-
-static void bars_fill(struct bars *bars, const struct tt_hist *hist)
-{
-    int64_t least = tt_hist_percentile(hist, 1);
-    int64_t most = tt_hist_percentile(hist, 999);
-    int64_t step =
-        tt_hist_step(least) > tt_hist_step(most) ? tt_hist_step(least) : tt_hist_step(most);
-    /* Unsigned: the two can be any int64_t. */
-    uint64_t steps = ((uint64_t)most - (uint64_t)least) / (uint64_t)step + 1;
-    int64_t value;
-    uint64_t count;
-    size_t at = 0;
-
-    *bars = (struct bars){.width = (int64_t)((steps + BARS - 1) / BARS) * step};
-    bars->from = least - least % step - (least % step < 0 ? step : 0);
-    bars->count = (size_t)(((uint64_t)most - (uint64_t)bars->from) / (uint64_t)bars->width) + 1;
-    while (tt_hist_next(hist, &at, &value, &count)) {
-        uint64_t bar = ((uint64_t)value - (uint64_t)bars->from) / (uint64_t)bars->width;
-
-        if (value < bars->from || bar >= bars->count) {
-            bars->outside += count;
-            continue;
-        }
-        bars->of[bar] += count;
-        bars->most = bars->of[bar] > bars->most ? bars->of[bar] : bars->most;
-    }
-}
-
-static void bars_draw(FILE *out, const struct bars *bars, const struct tt_axis *across,
+static void bars_draw(FILE *out, const struct tt_bars *bars, const struct tt_axis *across,
                       const struct tt_axis *up)
 {
     fputs("<path class=\"bar\" d=\"", out);
@@ -123,12 +87,12 @@ void tt_chart_histogram(struct tt_html *page, const struct tt_chart *chart,
     char text[3][TT_AXIS_TEXT];
     struct tt_axis across;
     struct tt_axis up;
-    struct bars bars;
+    struct tt_bars bars;
 
     if (hist->n == 0) {
         return;
     }
-    bars_fill(&bars, hist);
+    tt_bars_fill(&bars, hist, BARS);
     across = axis_across((double)bars.from,
                          (double)bars.from + (double)bars.count * (double)bars.width, false);
     up = axis_up(0, (double)bars.most, false);
@@ -243,10 +207,13 @@ void tt_chart_tail(struct tt_html *page, const struct tt_chart *chart, const str
     tail_early(&tail, hist);
     fputs("\"/>\n<path class=\"a\" d=\"", tail.out);
     tail_late(&tail, hist);
-    fprintf(tail.out,
-            "\"/>\n<text class=\"ta end\" x=\"%d\" y=\"%d\">late</text>"
-            "<text class=\"tb end\" x=\"%d\" y=\"%d\">early</text>\n",
-            TT_CHART_RIGHT - 4, TT_CHART_TOP + 14, TT_CHART_RIGHT - 4, TT_CHART_TOP + 30);
+    fputs("\"/>\n", tail.out);
+    if (hist->min < 0) {
+        fprintf(tail.out,
+                "<text class=\"ta end\" x=\"%d\" y=\"%d\">late</text>"
+                "<text class=\"tb end\" x=\"%d\" y=\"%d\">early</text>\n",
+                TT_CHART_RIGHT - 4, TT_CHART_TOP + 14, TT_CHART_RIGHT - 4, TT_CHART_TOP + 30);
+    }
     draw_marks(page, chart, &tail.across, false);
     tt_html_svg_end(page);
 }
@@ -312,6 +279,79 @@ void tt_chart_timeline(struct tt_html *page, const struct tt_chart *chart,
     tt_axis_draw(page, &across, TT_AXIS_TIME, false, "time since the first");
     tt_axis_draw(page, &up, TT_AXIS_TIME, true, chart->quantity);
     band_draw(page->file.out, history, &across, &up);
+    draw_marks(page, chart, &up, true);
+    tt_html_svg_end(page);
+}
+
+/* The greatest of each stretch, as one curve. */
+static void curve_draw(FILE *out, const char *class, const struct tt_history *history,
+                       const struct tt_axis *across, const struct tt_axis *up)
+{
+    char step = 'M';
+
+    fprintf(out, "<path class=\"%s\" d=\"", class);
+    for (size_t i = 0; i < history->used; i++) {
+        const struct tt_history_cell *cell = &history->cells[i];
+        double from = (double)i * (double)history->cell_ns;
+
+        if (cell->n > 0) {
+            fprintf(out, "%c%.1f %.1fH%.1f", step, tt_axis_place(across, from),
+                    tt_axis_place(up, fmax((double)cell->max, 1)),
+                    tt_axis_place(across, from + (double)history->cell_ns));
+            step = 'L';
+        }
+    }
+    fputs("\"/>\n", out);
+}
+
+/* All values that are not 0 or less, and all marks; logarithmic, for a stall is a thousand times
+ * what it falls among. */
+static struct tt_axis axis_of_curves(const struct tt_chart *chart, const struct tt_history *a,
+                                     const struct tt_history *b)
+{
+    double bounds[4];
+    double least;
+    double most;
+
+    band_bounds(a, &bounds[0], &bounds[1]);
+    band_bounds(b, &bounds[2], &bounds[3]);
+    least = fmin(bounds[0], bounds[2]);
+    most = fmax(bounds[1], bounds[3]);
+    for (size_t i = 0; i < chart->mark_count; i++) {
+        least = fmin(least, (double)chart->marks[i].at_ns);
+        most = fmax(most, (double)chart->marks[i].at_ns);
+    }
+    return axis_up(fmax(least, most / 1e6) / 1.5, most * 1.5, true);
+}
+
+void tt_chart_curves(struct tt_html *page, const struct tt_chart *chart,
+                     const struct tt_curve curves[2])
+{
+    const struct tt_history *a = curves[0].history;
+    const struct tt_history *b = curves[1].history;
+    FILE *out = page->file.out;
+    char description[DESCRIPTION];
+    char text[TT_AXIS_TEXT];
+    struct tt_axis across;
+    struct tt_axis up;
+
+    if (a->used == 0 || b->used == 0) {
+        return;
+    }
+    across = axis_across(0, (double)a->used * (double)a->cell_ns, false);
+    up = axis_of_curves(chart, a, b);
+    snprintf(description, sizeof(description), "The greatest %s and %s of every %s.",
+             curves[0].name, curves[1].name, tt_axis_time((double)a->cell_ns, text));
+    tt_html_svg_begin(page, TT_CHART_WIDTH, TT_CHART_HEIGHT, chart->caption, description);
+    tt_axis_draw(page, &across, TT_AXIS_TIME, false, "time since the first");
+    tt_axis_draw(page, &up, TT_AXIS_TIME, true, chart->quantity);
+    curve_draw(out, "b", b, &across, &up);
+    curve_draw(out, "a", a, &across, &up);
+    fprintf(out,
+            "<text class=\"ta end\" x=\"%d\" y=\"%d\">%s</text>"
+            "<text class=\"tb end\" x=\"%d\" y=\"%d\">%s</text>\n",
+            TT_CHART_RIGHT - 4, TT_CHART_TOP + 14, curves[0].name, TT_CHART_RIGHT - 4,
+            TT_CHART_TOP + 30, curves[1].name);
     draw_marks(page, chart, &up, true);
     tt_html_svg_end(page);
 }

@@ -34,5 +34,13 @@ void tt_chart_tail(struct tt_html *page, const struct tt_chart *chart, const str
 /* From least to greatest over time. Nothing where it is empty. */
 void tt_chart_timeline(struct tt_html *page, const struct tt_chart *chart,
                        const struct tt_history *history);
+/* The greatest of each stretch of two values in one drawing, on a logarithmic axis. Names are plain
+ * text. Nothing where one is empty. */
+struct tt_curve {
+    const struct tt_history *history;
+    const char *name;
+};
+void tt_chart_curves(struct tt_html *page, const struct tt_chart *chart,
+                     const struct tt_curve curves[2]);
 
 #endif

@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/min_max.h"
 #include "base/ns.h"
@@ -32,6 +33,7 @@ struct measurement {
     int policy_error;
     int64_t own_ns;
     int64_t start_ns;
+    int64_t tid;
     atomic_int state; /* 0: not yet at work, 1: at work, 2: ended, below 0: -errno */
 };
 
@@ -83,6 +85,7 @@ static void run(void *context)
     struct measurement *m = context;
     int error;
 
+    m->tid = gettid();
     m->policy_error = tt_policy_apply(&m->setup->policy);
     tt_meter_machine_enter(m->setup->machine);
     m->own_ns = measure_own_cost(m);
@@ -108,12 +111,20 @@ static void take_reading(struct measurement *m, const struct tt_reading *reading
     struct tt_cell *cell = m->result->cell;
     struct tt_surroundings surroundings;
 
+    tt_meter_around_move(&m->around, reading->cpu);
     if (cell->bad) {
         tt_meter_around_find(&m->around, cell->stretch.begin_ns, cell->last_done_ns, &surroundings);
     }
     tt_cell_reading(cell, reading, cell->bad ? &surroundings : NULL);
     if (cell->closed && m->setup->incident) {
         m->setup->incident(m->setup->context, cell);
+    }
+}
+
+static void record(struct tt_hist *hist, int64_t value)
+{
+    if (hist) {
+        tt_hist_record(hist, value);
     }
 }
 
@@ -130,10 +141,10 @@ static void take_entries(struct measurement *m)
             take_reading(m, &entry.reading);
             break;
         case TT_METER_MIDI:
-            tt_hist_record(&m->result->midi, entry.latency_ns);
+            record(m->result->midi, entry.latency_ns);
             break;
         case TT_METER_ROUND_TRIP:
-            tt_hist_record(&m->result->round_trip, entry.latency_ns);
+            record(m->result->round_trip, entry.latency_ns);
             break;
         }
     }
@@ -152,6 +163,8 @@ static int follow(struct measurement *m)
     if (state < 0) {
         return state;
     }
+    m->around.tid = m->tid;
+    tt_meter_around_move(&m->around, m->first.cpu);
     tt_cell_init(m->result->cell, &setup->shape, m->start_ns, setup->compute_ns, &m->first);
     for (unsigned naps = 1; state == 1; naps++) {
         nap();
@@ -193,8 +206,7 @@ static int measure(struct measurement *m)
     struct tt_thread thread;
     int error;
 
-    tt_meter_around_init(&m->around, m->setup->policy.cpu, m->setup->trace,
-                         m->setup->policy.kind != TT_POLICY_OTHER);
+    tt_meter_around_init(&m->around, m->setup->trace, m->setup->policy.kind != TT_POLICY_OTHER);
     error = tt_thread_start_plain(&thread, run, m);
     if (error == 0) {
         error = follow(m);
@@ -249,8 +261,7 @@ int tt_meter_run(const struct tt_meter_setup *setup, struct tt_meter_result *ret
         return -ENOMEM;
     }
     *m = (struct measurement){.setup = setup, .result = ret_result};
-    tt_hist_init(&ret_result->midi);
-    tt_hist_init(&ret_result->round_trip);
+    ret_result->load_name = tt_load_name(setup->load.kind);
     ret_result->interrupted = false;
     load_setup.seconds = (unsigned)(setup->plan_ns / TT_NS_PER_S) + LOAD_LIMIT_S;
     *ret_what = "start the load";

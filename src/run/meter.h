@@ -40,9 +40,12 @@ struct tt_meter_setup {
     void *context;
 };
 
-/* The cell is the caller's, some MB. */
+/* The cell is the caller's, some MB; so are the last two, NULL where they are not wanted. */
 struct tt_meter_result {
     struct tt_cell *cell;
+    struct tt_hist *midi;       /* from a byte's arrival to its sound */
+    struct tt_hist *round_trip; /* from a sound's hand-over to its return */
+    const char *load_name;
     struct tt_fragment_counters counters;
     int64_t start_mono_ns;
     int64_t measured_ns;
@@ -52,8 +55,6 @@ struct tt_meter_result {
     int64_t foreign_per_mille; /* user time of other programs, of all processors; or unknown */
     struct tt_machine_pressure pressure; /* during it */
     uint64_t left_out;                   /* cycles that the distributions lack */
-    struct tt_hist midi;                 /* from a byte's arrival to its sound */
-    struct tt_hist round_trip;           /* from a sound's hand-over to its return */
     bool interrupted;
 };
 

@@ -8,18 +8,22 @@
 
 #include "base/min_max.h"
 #include "base/ns.h"
+#include "meter/switches.h"
 #include "os/clock.h"
+
+#define TEXT_BYTES (1 << 20)
 
 /* Throttling looks at the CPU time of a period, which is a second everywhere. */
 #define IDLE_SPAN_NS TT_NS_PER_S
 
-void tt_meter_around_init(struct tt_meter_around *around, int cpu, struct tt_trace_session *trace,
+void tt_meter_around_init(struct tt_meter_around *around, struct tt_trace_session *trace,
                           bool realtime)
 {
     memset(around, 0, sizeof(*around));
-    around->cpu = cpu;
+    around->cpu = -1;
     around->trace = trace;
     around->realtime = realtime;
+    around->text = trace ? malloc(TEXT_BYTES) : NULL;
     tt_machine_throttle(&around->throttle);
     tt_meter_around_sample(around);
 }
@@ -28,6 +32,15 @@ void tt_meter_around_done(struct tt_meter_around *around)
 {
     free(around->text);
     around->text = NULL;
+}
+
+void tt_meter_around_move(struct tt_meter_around *around, int cpu)
+{
+    if (cpu != around->cpu) {
+        around->cpu = cpu;
+        around->count = 0;
+        tt_meter_around_sample(around);
+    }
 }
 
 void tt_meter_around_sample(struct tt_meter_around *around)
@@ -53,10 +66,36 @@ static const struct tt_meter_sample *sample_at(const struct tt_meter_around *aro
     return &around->samples[at % TT_METER_SAMPLES];
 }
 
+/* Losses that follow each other closely are in one reading of the record. */
+static void find_switches(struct tt_meter_around *around, int64_t from_mono_ns,
+                          int64_t until_mono_ns, struct tt_surroundings *found)
+{
+    struct tt_switches switches;
+
+    if (!around->text || around->tid == 0 || around->cpu < 0) {
+        return;
+    }
+    if (around->text_until_ns < until_mono_ns) {
+        if (tt_trace_take(around->trace, around->cpu, around->text, TEXT_BYTES) < 0) {
+            around->text[0] = 0;
+        }
+        around->text_until_ns = tt_clock_mono_ns();
+    }
+    tt_switches_find(around->text, around->tid, from_mono_ns, until_mono_ns, &switches);
+    if (switches.lines > 0) {
+        found->level = around->trace->osnoise ? TT_CAUSE_LEVEL_NOISE : TT_CAUSE_LEVEL_TRACE;
+        found->other_ns = switches.other_ns;
+        found->irq_ns = switches.irq_ns;
+        memcpy(found->culprit, switches.culprit, sizeof(found->culprit));
+    }
+}
+
 void tt_meter_around_find(struct tt_meter_around *around, int64_t from_mono_ns,
                           int64_t until_mono_ns, struct tt_surroundings *ret_surroundings)
 {
     struct tt_surroundings found = {.steal_ns = TT_CAUSE_UNKNOWN,
+                                    .steal_around_ns = TT_CAUSE_UNKNOWN,
+                                    .irq_around_ns = TT_CAUSE_UNKNOWN,
                                     .idle_per_mille = TT_CAUSE_UNKNOWN,
                                     .tick_ns = tt_machine_tick_ns()};
 
@@ -71,10 +110,13 @@ void tt_meter_around_find(struct tt_meter_around *around, int64_t from_mono_ns,
         const struct tt_meter_sample *span = sample_at(around, until_mono_ns - IDLE_SPAN_NS);
 
         found.steal_ns = last->time.steal_ns - before->time.steal_ns;
+        found.steal_around_ns = last->time.steal_ns - span->time.steal_ns;
+        found.irq_around_ns = last->time.irq_ns - span->time.irq_ns;
         if (around->cpu >= 0 && last->time.total_ns > span->time.total_ns) {
             found.idle_per_mille = (last->time.idle_ns - span->time.idle_ns) * 1000 /
                                    (last->time.total_ns - span->time.total_ns);
         }
     }
+    find_switches(around, from_mono_ns, until_mono_ns, &found);
     *ret_surroundings = found;
 }

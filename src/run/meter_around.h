@@ -16,8 +16,9 @@
 #define TT_METER_SAMPLES 128 /* two seconds and more */
 
 struct tt_meter_around {
-    int cpu; /* below 0: the loop may be on any */
-    struct tt_trace_session *trace;
+    int cpu; /* that the loop is on; below 0: not known, all of them are sampled */
+    struct tt_trace_session *trace; /* or NULL */
+    int64_t tid;                    /* of the loop's thread; 0: not known yet */
     struct tt_machine_throttle throttle;
     bool realtime;
     struct tt_meter_sample {
@@ -25,12 +26,14 @@ struct tt_meter_around {
         struct tt_machine_time time;
     } samples[TT_METER_SAMPLES];
     uint64_t count;
-    char *text; /* of the kernel's record */
-    int64_t text_mono_ns;
+    char *text;            /* of the kernel's record */
+    int64_t text_until_ns; /* it was read then: later losses need a newer one */
 };
 
-void tt_meter_around_init(struct tt_meter_around *around, int cpu, struct tt_trace_session *trace,
+void tt_meter_around_init(struct tt_meter_around *around, struct tt_trace_session *trace,
                           bool realtime);
+/* The loop is there now; samples begin anew where it was on another. */
+void tt_meter_around_move(struct tt_meter_around *around, int cpu);
 void tt_meter_around_done(struct tt_meter_around *around);
 void tt_meter_around_sample(struct tt_meter_around *around);
 /* Of a loss between two times that are over. */

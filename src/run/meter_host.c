@@ -95,6 +95,7 @@ static void machine_read(struct tt_meter_host *host, struct tt_reading *ret_read
         .major_faults = figures.major_faults,
         .waits = figures.voluntary_switches,
         .preemptions = figures.involuntary_switches,
+        .cpu = figures.cpu,
     };
 }
 

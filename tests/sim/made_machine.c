@@ -226,6 +226,7 @@ static void take_reading(struct made_run *run, const struct tt_reading *reading,
     int64_t steal_ns = run->machine.steal_ns / TICK_NS * TICK_NS;
     struct tt_surroundings around = {
         .steal_ns = steal_ns - *steal_seen_ns,
+        .steal_around_ns = steal_ns,
         .tick_ns = TICK_NS,
         .idle_per_mille = run->machine.now_ns < run->machine.busy_until_ns ? 0 : 150,
         .throttle_ns = THROTTLE_NS,

@@ -1,111 +1,19 @@
 #!/usr/bin/env python3
-"""`tactus watch` and `tactus extract` on made captures, on bad ones, and live over a veth pair.
+"""`tactus watch` and `tactus extract` on made captures, and on bad ones.
 
-usage: test_watch.py TACTUS [live | rootless]
-`live` and `rootless` are the live part alone, in a network namespace of its own: a plain one as root, in a user
-namespace otherwise and for `rootless`.
+usage: test_watch.py TACTUS
 """
 import json
 import os
 import pathlib
 import random
-import select
-import signal
-import socket
 import struct
 import subprocess
-import sys
-import tempfile
-import time
 import unittest
 import wave
 
-TACTUS = sys.argv[1] if len(sys.argv) > 1 else "tactus"
-SECOND = 10**9
-INTERVAL = 125_000
-START = 1_796_025_585 * SECOND
-TAI = 37 * SECOND
-STREAM = "02:00:00:00:00:01:0007"
-
-
-def pdu(index, stamp, tv=True):
-    """Six frames of stereo INT16 at 48 kHz: left counts frames, right is its complement."""
-    frames = [6 * index + i for i in range(6)]
-    payload = b"".join(struct.pack(">HH", f & 0xFFFF, ~f & 0xFFFF) for f in frames)
-    return (struct.pack(">BBBB", 2, 0x80 | tv, index & 0xFF, 0) + bytes.fromhex("0200000000010007")
-            + struct.pack(">IBHBHBB", stamp & 0xFFFFFFFF, 4, 5 << 12 | 2, 16, len(payload), 0, 0)
-            + payload)
-
-
-def packet(index, stamp, vlan=None, tv=True):
-    tag = b"" if vlan is None else struct.pack(">HH", 0x8100, 3 << 13 | vlan)
-    return (bytes.fromhex("91e0f000fe01020000000001") + tag + struct.pack(">H", 0x22F0)
-            + pdu(index, stamp, tv))
-
-
-def stream(indices, offset=TAI, vlan=2):
-    """(arrival in UTC, packet) of PDUs that are due 2 ms after they arrive."""
-    for i in indices:
-        arrival = START + i * INTERVAL
-        yield arrival, packet(i, arrival + offset + 2_000_000, vlan)
-
-
-def pcap(packets, order="<", unit=1, link=1, snap=65535):
-    magic = 0xA1B23C4D if unit == 1 else 0xA1B2C3D4
-    out = struct.pack(order + "IHHiIII", magic, 2, 4, 0, 0, snap, link)
-    for arrival, data in packets:
-        kept = data[:snap]
-        out += struct.pack(order + "IIII", arrival // SECOND, arrival % SECOND // unit, len(kept),
-                           len(data)) + kept
-    return out
-
-
-def block(order, kind, body):
-    body += bytes(-len(body) % 4)
-    return struct.pack(order + "II", kind, len(body) + 12) + body + struct.pack(order + "I",
-                                                                               len(body) + 12)
-
-
-def pcapng(packets, order="<", link=1):
-    out = block(order, 0x0A0D0D0A, struct.pack(order + "IHHq", 0x1A2B3C4D, 1, 0, -1))
-    out += block(order, 1, struct.pack(order + "HHI", link, 0, 65535)
-                 + struct.pack(order + "HHBxxxHH", 9, 1, 9, 0, 0))
-    for arrival, data in packets:
-        out += block(order, 6, struct.pack(order + "IIIII", 0, arrival >> 32, arrival & 0xFFFFFFFF,
-                                           len(data), len(data)) + data)
-    return out
-
-
-MANY = 600
-
-
-def many_streams():
-    """Two packets of each of MANY streams, whose IDs are their numbers."""
-    return pcap((START + (2 * i + n) * INTERVAL, packet(n, START + TAI + 2_000_000 + (2 * i + n) * INTERVAL)
-                 .replace(bytes.fromhex("0200000000010007"), struct.pack(">Q", i + 1)))
-                for i in range(MANY) for n in range(2))
-
-
-class Case(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-
-    def file(self, name, content):
-        path = self.folder / name
-        path.write_bytes(content)
-        return str(path)
-
-    def tactus(self, code, *arguments):
-        done = subprocess.run([TACTUS, *arguments], capture_output=True, text=True, timeout=60,
-                              check=False)
-        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
-        return done
-
-    def watch(self, code, path):
-        done = self.tactus(code, "watch", "--json", path)
-        return json.loads(done.stdout), done.stderr
+from watch_lab import (INTERVAL, MANY, SECOND, START, STREAM, TACTUS, TAI, Case, many_streams, packet, pcap, pcapng,
+                       stream)
 
 
 class Files(Case):
@@ -408,140 +316,5 @@ class Extract(Case):
         self.assertIn("snap length", said)
 
 
-class Live(Case):
-    """Needs the namespace that main() made, with the pair va - vb."""
-
-    def start(self, *options):
-        process = subprocess.Popen([TACTUS, "watch", "vb", "--json", *options],
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        self.addCleanup(process.stderr.close)
-        self.addCleanup(process.stdout.close)
-        self.addCleanup(process.wait)
-        self.addCleanup(process.kill)
-        return process
-
-    def send(self, process, interface="va", vlan=None):
-        """Until `process` has shown packets: nothing else says that it listens."""
-        with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as sender:
-            sender.bind((interface, 0))
-            for index in range(100_000):
-                sender.send(packet(index, 0, vlan, tv=False))
-                time.sleep(0.001)
-                if index % 100 == 0 and process.poll() is not None:
-                    break
-                if index % 100 == 0 and self.has_line(process):
-                    shown = json.loads(process.stdout.readline())
-                    if shown["streams"]:
-                        return shown
-        self.fail("it ended: " + process.stderr.read())
-        return None
-
-    @staticmethod
-    def has_line(process):
-        return bool(select.select([process.stdout], [], [], 0)[0])
-
-    def end(self, process, number=signal.SIGINT):
-        process.send_signal(number)
-        out, said = process.communicate(timeout=30)
-        lines = [json.loads(line) for line in out.splitlines()]
-        self.assertEqual([line["final"] for line in lines], [False] * (len(lines) - 1) + [True])
-        return process.returncode, lines[-1], said
-
-    def test_tags_and_interrupts(self):
-        for vlan, number in ((None, signal.SIGINT), (2, signal.SIGTERM)):
-            process = self.start()
-            first = self.send(process, vlan=vlan)
-            code, last, _ = self.end(process, number)
-            self.assertEqual(code, 0)
-            row = last["streams"][0]
-            self.assertEqual((row["vlan_id"], row["pcp"]), (vlan, None if vlan is None else 3))
-            self.assertEqual(row["stream_id"], STREAM)
-            self.assertEqual(row["lost"], 0)
-            self.assertGreater(row["pdus"], 0)
-            self.assertFalse(first["final"])
-            self.assertEqual(last["packets_dropped"], 0)
-            self.assertEqual(last["tai_offset_ns"], self.kernel_tai_offset_ns())
-
-    @staticmethod
-    def kernel_tai_offset_ns():
-        """None where nobody set it."""
-        ahead = time.clock_gettime(time.CLOCK_TAI) - time.time()
-        return round(ahead) * SECOND or None
-
-    def test_written_file_survives_a_kill(self):
-        path = str(self.folder / "live.pcapng")
-        process = self.start("--write", path)
-        shown = self.send(process, vlan=5)
-        process.kill()
-        process.wait()
-        seen, _ = self.watch(0, path)
-        self.assertGreaterEqual(seen["streams"][0]["pdus"], shown["streams"][0]["pdus"])
-        self.assertEqual(seen["streams"][0]["vlan_id"], 5)
-        with open(path, "rb") as written:
-            self.assertEqual(struct.unpack("=I", written.read(4))[0], 0x0A0D0D0A)
-        stamps = {value for key, value in seen["streams"][0].items() if key.endswith("_utc_ns")}
-        self.assertTrue(any(stamp % 1000 for stamp in stamps), stamps)  # ns, not us
-
-    def test_only_what_the_filter_lets_through_is_written(self):
-        path = str(self.folder / "live.pcapng")
-        process = self.start("--write", path, "--vlan", "none", "--address", "91:E0:F0:00:FE:01")
-        with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as sender:
-            sender.bind(("va", 0))
-            index = 0
-            while not self.has_line(process):
-                sender.send(packet(index, 0, 9, tv=False))
-                time.sleep(0.01)
-                index += 1
-        self.send(process)
-        _, last, _ = self.end(process)
-        self.assertGreater(last["filtered"], 0)
-        seen, _ = self.watch(0, path)
-        self.assertEqual([row["vlan_id"] for row in seen["streams"]], [None])
-        self.assertEqual(seen["streams"][0]["pdus"], last["streams"][0]["pdus"])
-
-    def test_own_packets_are_not_seen(self):
-        process = self.start("--duration", "1500ms")
-        with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as sender:
-            sender.bind(("vb", 0))
-            while process.poll() is None:
-                sender.send(packet(0, 0))
-                time.sleep(0.01)
-        last = json.loads(process.stdout.read().splitlines()[-1])
-        self.assertEqual((process.returncode, last["final"], last["streams"]), (1, True, []))
-
-    def test_interface_that_is_down(self):
-        subprocess.run("ip link add vc type veth peer name vd".split(), check=True)
-        said = self.tactus(3, "watch", "vc", "--duration", "1s").stderr
-        self.assertIn("ip link set", said)
-        self.assertEqual(said.count("is not up"), 1, said)
-
-
-def inside():
-    for command in ("ip link add va type veth peer name vb", "ip link set va up",
-                    "ip link set vb up"):
-        subprocess.run(command.split(), check=True)
-    return unittest.main(argv=sys.argv[:1], defaultTest="Live", exit=False).result
-
-
-def live(rootless):
-    """The exit code; 77 where there can be no namespace."""
-    unshare = ["unshare", "-rn" if rootless or os.geteuid() != 0 else "-n"]
-    if subprocess.run([*unshare, "true"], check=False).returncode != 0:
-        print(f"no namespace can be made here ({' '.join(unshare)})")
-        return 77
-    return subprocess.run([*unshare, sys.executable, *sys.argv], check=False,
-                          env={**os.environ, "TT_WATCH_INSIDE": "1"}).returncode
-
-
-def main():
-    if os.environ.get("TT_WATCH_INSIDE"):
-        return 0 if inside().wasSuccessful() else 1
-    if sys.argv[2:]:
-        return live(rootless=sys.argv[2] == "rootless")
-    suite = unittest.TestSuite(unittest.defaultTestLoader.loadTestsFromTestCase(case)
-                               for case in (Files, Extract))
-    return 0 if unittest.TextTestRunner().run(suite).wasSuccessful() else 1
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    unittest.main(argv=["test_watch"])

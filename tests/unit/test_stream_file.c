@@ -113,7 +113,6 @@ struct wrong {
 static void test_faults_have_a_place(void **state)
 {
     static const struct wrong cases[] = {
-        {"", 0, 1, 0, "'[' or '{' expected"},
         {"{\n\"streams\" [\n]}", 0, 2, 11, "':' expected"},
         {"{\"streams\": [], \"streams\": []}", 0, 1, 25, "duplicate"},
         {"[]", 0, 1, 1, "an object in braces"},
