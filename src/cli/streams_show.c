@@ -318,7 +318,7 @@ bool tt_stream_status_is_negative(const struct tt_stream *stream,
                                   const struct tt_stream_status *status)
 {
     return lost(stream, status) > 0 || xruns_of(status) > 0 || status->card.slips > 0 ||
-           (is_talker(stream) ? (status->notes & TT_NOTE_LINK_DOWN) != 0 || !has_sent(status)
+           (is_talker(stream) ? (status->notes & TT_NOTE_LINK_DOWN) != 0 || status->frames == 0
                               : status->listen.stream.pdus_placed == 0);
 }
 

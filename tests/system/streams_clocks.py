@@ -64,7 +64,7 @@ def case_crf(lab):
     rates = [48000, 96000, 44100]
 
     def master(last=9):
-        return lab.talk("-i", LISTENER, *options(last), "--mtt", "900ms", "--crf", clock, "tone:440")
+        return lab.talk("-i", LISTENER, *options(last), "--mtt", "900ms", "--tu", "never", "--crf", clock, "tone:440")
 
     def uncertain(line):
         return [s["counters"]["pdus_uncertain"] for s in line["streams"]]
