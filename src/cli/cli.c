@@ -99,8 +99,14 @@ void tt_cli_catch_interrupt(void)
     /* Not for once only: wrappers such as timeout(1) send it twice. */
     struct sigaction action = {.sa_handler = note_interrupt};
 
+    struct sigaction hangup;
+
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    /* Under nohup(1) it stays ignored. */
+    if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN) {
+        sigaction(SIGHUP, &action, NULL);
+    }
 }
 
 bool tt_cli_interrupted(void)

@@ -37,6 +37,12 @@ int tt_cmd_midi(int argc, char **argv);
 int tt_cmd_talk(int argc, char **argv);
 int tt_cmd_watch(int argc, char **argv);
 
+/* First of all: a standard descriptor that is closed is /dev/null from here on, so that no file or
+ * socket of ours takes its number and gets what is printed. At exit, however that comes, standard
+ * output is closed; what it did not take makes the exit code TT_EXIT_ENVIRONMENT, with a message,
+ * unless its reader has left. */
+void tt_cli_standard_init(void);
+
 /* "tactus watch: …" and a newline to stderr. */
 void tt_cli_say(const char *command, const char *format, ...) TT_PRINTF(2, 3);
 
@@ -54,7 +60,7 @@ bool tt_cli_same_file(const char *a, const char *b);
  * exit code. */
 enum tt_exit tt_cli_check_not_stdout(const char *command, const char *path);
 
-/* SIGINT and SIGTERM are noted from now on instead of ending the process. */
+/* SIGINT, SIGTERM and SIGHUP are noted from now on instead of ending the process. */
 void tt_cli_catch_interrupt(void);
 bool tt_cli_interrupted(void);
 

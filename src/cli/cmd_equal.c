@@ -104,8 +104,9 @@ static const struct argp parser = {
     "Example:\n"
     "  tactus equal played.wav recorded.wav --report talker.json --report listener.json\n\n"
     "Exit: 0 every frame is there, at one alignment; 1 not so; 4 not so, but every frame that "
-    "differs lies where the reports say late, lost, dropped, refused or xrun (also 4: the source "
-    "is silent, which can be found anywhere); 2 wrong usage or files; 3 out of memory.",
+    "differs lies where the reports say late, lost, dropped, refused or xrun, or is shifted by the "
+    "silence that a talker sent meanwhile (also 4: the source is silent, which can be found "
+    "anywhere); 2 wrong usage or files; 3 out of memory.",
     NULL,
     NULL,
     NULL};

@@ -267,6 +267,11 @@ static int find_stream(struct job *job)
 
 static int check_output(const struct job *job)
 {
+    if (strcmp(job->output_path, "-") == 0) {
+        tt_cli_say(COMMAND,
+                   "- would be standard output, which has the report; give a file to write");
+        return TT_EXIT_USAGE;
+    }
     if (tt_cli_same_file(job->capture_path, job->output_path)) {
         tt_cli_say(COMMAND, "%s and %s are the same file; give another one to write",
                    job->capture_path, job->output_path);
