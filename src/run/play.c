@@ -50,7 +50,7 @@ static void send_output(struct tt_play *play, const struct tt_player_output *out
 {
     int64_t due_mono_ns = play->start_mono_ns + output->due_ns;
 
-    if (output->first && !play->port->schedules) {
+    if (output->first) {
         tt_hist_record(play->lateness, tt_midi_port_now_ns() - due_mono_ns);
     }
     play->error = write_whole(play, output->data, output->bytes,

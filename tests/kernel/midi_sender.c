@@ -32,13 +32,13 @@ static int fail(const char *what)
 static int send_one(struct tt_midi_port *port, size_t number, struct tt_probe_sent *sent)
 {
     uint8_t message[TT_PROBE_MESSAGE];
+    size_t bytes = tt_probe_message(number, false, message);
     int put;
 
-    tt_probe_message(number, message);
     sent->before_ns = tt_midi_port_now_ns();
-    put = port->ops->write(port, message, sizeof(message), 0);
+    put = port->ops->write(port, message, bytes, 0);
     sent->after_ns = tt_midi_port_now_ns();
-    return put == (int)sizeof(message) ? 0 : -1;
+    return put == (int)bytes ? 0 : -1;
 }
 
 static int send_all(char **argv)
@@ -142,13 +142,14 @@ static int check(int argc, char **argv)
     uint8_t *data = read_file(argv[1], &bytes);
     size_t count = sent_bytes / sizeof(*sent);
     int64_t *got_ns = calloc(count + 1, sizeof(*got_ns));
+    int64_t *scratch_ns = calloc(count + 1, sizeof(*scratch_ns));
     struct tt_hist *errors = calloc(1, sizeof(*errors));
     struct tt_probe_result result;
     struct tt_probe probe;
     struct tt_midi_log log;
     struct tt_smf smf;
 
-    if (!sent || !data || !got_ns || !errors)
+    if (!sent || !data || !got_ns || !scratch_ns || !errors)
         return fail("cannot read");
     tt_probe_init(&probe, sent, got_ns, count);
     if (tt_midi_log_open(&log, data, bytes) == TT_MIDI_LOG_OK)
@@ -157,7 +158,7 @@ static int check(int argc, char **argv)
         hear_smf(&probe, &smf);
     else
         return fail("neither a log nor a Standard MIDI File");
-    tt_probe_finish(&probe, errors, &result);
+    tt_probe_finish(&probe, scratch_ns, errors, &result);
     printf("lost=%" PRIu64 " twice=%" PRIu64 " inside=%" PRIu64 " worst_us=%" PRId64
            " min_us=%" PRId64 " max_us=%" PRId64 "\n",
            result.lost, probe.duplicated, result.inside,
@@ -166,6 +167,7 @@ static int check(int argc, char **argv)
     free(sent);
     free(data);
     free(got_ns);
+    free(scratch_ns);
     free(errors);
     return 0;
 }

@@ -73,6 +73,8 @@ class Play(unittest.TestCase):
         self.assertEqual(got.hex(), expected.hex())
         self.assertIn("6 of 6 events sent", said)
         self.assertIn("sent - due", said)
+        shown = json.loads(self.play(smf(first, second), "--json", size=len(expected))[1])
+        self.assertEqual((shown["events"], shown["sent"], shown["queue"], shown["lateness"]["n"]), (6, 6, False, 6))
 
     def test_a_tempo_in_another_track(self):
         slow = number(12500) + b"\x90\x3c\x40" + number(12500) + b"\x80\x3c\x40"
@@ -81,12 +83,14 @@ class Play(unittest.TestCase):
         self.assertGreaterEqual(time.monotonic() - before, 0.1)
 
     def test_interrupted(self):
-        player = self.start(smf(b"\0\x92\x3c\x40" + number(25000 * 1000) + b"\x92\x3c\x00"))
-        self.assertEqual(self.read(3), b"\x92\x3c\x40")
-        player.send_signal(signal.SIGTERM)
-        self.assertEqual(self.read(9), b"\x82\x3c\x40\xb2\x40\0\xb2\x7b\0")
-        player.communicate(timeout=LIMIT_S)
-        self.assertEqual(player.returncode, 4)
+        for number_of_signal in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            with self.subTest(number_of_signal):
+                player = self.start(smf(b"\0\x92\x3c\x40" + number(25000 * 1000) + b"\x92\x3c\x00"))
+                self.assertEqual(self.read(3), b"\x92\x3c\x40")
+                player.send_signal(number_of_signal)
+                self.assertEqual(self.read(9), b"\x82\x3c\x40\xb2\x40\0\xb2\x7b\0")
+                player.communicate(timeout=LIMIT_S)
+                self.assertEqual(player.returncode, 4)
 
     def test_format_2_is_never_merged(self):
         pieces = smf(b"\0\x90\x01\x40", b"\0\x90\x02\x40", form=2)
@@ -98,7 +102,8 @@ class Play(unittest.TestCase):
     def test_what_cannot_be(self):
         note = b"\0\x90\x01\x40"
         for data, options, code, said in ((smf(note, division=0), (), 2, "division of 0"), (b"junk", (), 2, "neither"),
-                                          (smf(note), ("--wire", "x"), 2, "--wire x")):
+                                          (smf(note), ("--wire", "x"), 2, "--wire x"),
+                                          (smf(note), ("--queue",), 2, "has no queue"), (smf(note), ("more",), 2, "what is")):
             with self.subTest(said):
                 self.assertIn(said, self.play(data, *options, code=code, size=0)[1])
         self.assertIn("something of", self.play(smf(note + b"\0\x90\x80\x01"), code=1, size=12)[1])
@@ -109,8 +114,10 @@ class Play(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         rows = json.loads(done.stdout)["methods"]
         self.assertEqual([(row["method"], row["load"], row["sent"], row["lost"], row["duplicated"]) for row in rows],
-                         [("pty: time of reading", load, 50, 0, 0) for load in ("idle", "loaded")])
-        self.assertTrue(all(row["error"]["n"] == 50 for row in rows))
+                         [("pty: time of reading", load, 50, 0, 0) for load in ("idle", "loaded", "stopped")])
+        self.assertTrue(all(row["error"]["n"] == 50 and row["clocks_lost"] == 0 and row["foreign"] == 0 for row in rows))
+        # A reader that stood still for a second: what was sent meanwhile is late by the rest of it.
+        self.assertGreater(rows[2]["error"]["max_ns"], 500 * 10**6)
         table = subprocess.run([TACTUS, "midi", "jitter", "--count", "5", "--gap", "1ms", "--even", "--load", "idle"],
                                capture_output=True, text=True, timeout=LIMIT_S, check=False)
         self.assertRegex(table.stdout, r"pty: time of reading +idle +5 +0 ")

@@ -223,6 +223,9 @@ class Record(unittest.TestCase):
         self.assertIn("  0  system exclusive: F0 01 F7\n", out)
         self.assertEqual(sorted(path.name for path in self.path.glob("*.mid")), ["take-01.mid", "take-02.mid"])
         self.log.unlink()
+        refused = self.start(port.path, "--split", "200ms")
+        self.assertIn("take-01.mid is there already", refused.communicate(timeout=LIMIT_S)[1])
+        self.assertEqual((refused.returncode, self.log.exists()), (2, False))
         timed = self.start(port.path, "--duration", "100ms")
         timed.communicate(timeout=LIMIT_S)
         self.assertEqual(timed.returncode, 0)
@@ -235,7 +238,7 @@ class Record(unittest.TestCase):
                 ((port.path, "--weakest", "kernel"), 3, "gives weaker stamps than asked for: time of reading, not kernel"),
                 (("hw:nosuch",), 3, "there is no port hw:nosuch"), (("nonsense",), 2, "is no MIDI port"),
                 ((text,), 2, "is no MIDI port"), (("/dev/null",), 2, "is no MIDI port"),
-                ((), 2, "give a port"), ((port.path, "--weakest", "best"), 2, "give kernel, sequencer or read"),
+                ((), 2, "give a port"), ((port.path, "--json", "--live"), 2, "not together with --json"), ((port.path, "--weakest", "best"), 2, "give kernel, sequencer or read"),
                 ((port.path, "--baud", "x"), 2, "--baud x: give a number")):
             with self.subTest(arguments=arguments):
                 done = subprocess.run([TACTUS, "midi", "record", *map(str, arguments), self.out], capture_output=True,
