@@ -36,7 +36,8 @@ enum {
 };
 
 struct job {
-    const char *names[TT_RECORD_PORTS + 1]; /* ports, then the output */
+    const char *names[TT_RECORD_PORTS + 1];          /* ports, then the output */
+    enum tt_midi_port_stamp stamps[TT_RECORD_PORTS]; /* when they were opened */
     unsigned name_count;
     const char *output_path;
     char *log_path;
@@ -174,6 +175,7 @@ static enum tt_exit open_ports(struct job *job)
             return code;
         }
         tt_record_add(&job->record, port, &setup);
+        job->stamps[i] = port->stamp;
         code = check_stamp(job, setup.name, port);
         if (code != TT_EXIT_GOOD) {
             return code;
@@ -347,6 +349,10 @@ static enum tt_exit run(struct job *job)
                    "real-time priority is refused (ulimit -r): stamps of the kind `%s` may "
                    "be late under load",
                    tt_midi_stamp_name(TT_MIDI_STAMP_READ));
+    }
+    for (unsigned i = 0; i < job->name_count; i++) {
+        tt_cli_say(COMMAND, "port %u is %s, stamps: %s", i, job->names[i],
+                   tt_midi_stamp_name(job->stamps[i]));
     }
     tt_cli_say(COMMAND, "recording into %s", job->log_path);
     if (!job->json && (job->live || isatty(STDOUT_FILENO))) {

@@ -80,10 +80,15 @@ static void silence(struct tt_play *play)
     }
 }
 
+static int64_t ahead_of(const struct tt_play *play)
+{
+    return play->port->schedules ? AHEAD_NS : 0;
+}
+
 static void run(void *context)
 {
     struct tt_play *play = context;
-    int64_t ahead_ns = play->port->schedules ? AHEAD_NS : 0;
+    int64_t ahead_ns = ahead_of(play);
 
     while (!play->error && !atomic_load_explicit(&play->quit, memory_order_acquire)) {
         int64_t now_ns = tt_midi_port_now_ns() - play->start_mono_ns;
@@ -107,7 +112,7 @@ static void run(void *context)
 
 int tt_play_start(struct tt_play *play)
 {
-    play->start_mono_ns = tt_midi_port_now_ns() + LEAD_NS;
+    play->start_mono_ns = tt_midi_port_now_ns() + LEAD_NS + ahead_of(play);
     return tt_thread_start(&play->thread, run, play);
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """`tactus midi play` and `tactus midi jitter` over ptys: what is sent, and that nothing goes on sounding.
 
-usage: test_midi_play.py TACTUS"""
+usage: test_midi_play.py TACTUS DEMO (tools/demo_midi.py)"""
 
 import json
 import os
@@ -17,7 +17,7 @@ import time
 import tty
 import unittest
 
-TACTUS = sys.argv[1]
+TACTUS, DEMO = sys.argv[1:3]
 LIMIT_S = 60
 
 
@@ -121,6 +121,15 @@ class Play(unittest.TestCase):
         table = subprocess.run([TACTUS, "midi", "jitter", "--count", "5", "--gap", "1ms", "--even", "--load", "idle"],
                                capture_output=True, text=True, timeout=LIMIT_S, check=False)
         self.assertRegex(table.stdout, r"pty: time of reading +idle +5 +0 ")
+
+    def test_demo(self):
+        folder = self.path / "demo"
+        for _ in range(2):  # the second time over what the first one left
+            done = subprocess.run([sys.executable, DEMO, TACTUS, folder, "2"], capture_output=True, text=True, timeout=LIMIT_S,
+                                  check=False)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            self.assertIn("Every byte that was played was recorded, with its time.", done.stdout)
+        self.assertEqual(sorted(path.name for path in folder.iterdir()), ["recorded.mid", "recorded.mid.raw", "take.mid"])
 
     def test_clock(self):
         listener = subprocess.Popen([TACTUS, "midi", "jitter", "--clock", self.port, "--duration", "1s", "--json"],
