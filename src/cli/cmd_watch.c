@@ -67,9 +67,18 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case OPTION_NO_PROMISCUOUS:
         watch->no_promiscuous = true;
         return 0;
+    case ARGP_KEY_ARG:
+        if (watch->source) {
+            argp_error(state, "one capture or interface at a time: %s or %s?", watch->source,
+                       argument);
+        }
+        watch->source = argument;
+        return 0;
+    case ARGP_KEY_NO_ARGS:
+        argp_error(state, "what shall be watched? Give a capture file or an interface");
+        return 0;
     default:
-        return tt_cli_arguments(key, argument, state, (const char **const[]){&watch->source}, 1,
-                                "a capture file or an interface");
+        return ARGP_ERR_UNKNOWN;
     }
 }
 

@@ -59,9 +59,9 @@ void tt_midi_recorded_show_json(const struct tt_midi_recorded *recorded)
                              "losses", tt_json_u64(port->losses), "bytes_lost_known",
                              tt_json_u64(port->bytes_lost), "times_gone", tt_json_u64(port->gone)));
     }
-    json = json_pack("{s:s, s:s, s:I, s:o, s:o}", "output", recorded->output_path, "log",
-                     recorded->log_path, "files", (json_int_t)recorded->converted.files, "events",
-                     tt_json_u64(recorded->converted.events), "ports", ports);
+    json = json_pack("{s:b, s:s, s:s, s:I, s:o, s:o}", "final", 1, "output", recorded->output_path,
+                     "log", recorded->log_path, "files", (json_int_t)recorded->converted.files,
+                     "events", tt_json_u64(recorded->converted.events), "ports", ports);
     tt_json_print_line(stdout, json);
     json_decref(json);
 }

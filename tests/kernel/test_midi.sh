@@ -186,4 +186,18 @@ end
 found /tmp/d.mid.raw
 check "a burst of 30000 frames: nothing is lost" [ "$lost" = 0 ]
 check "a burst of 30000 frames: every stamp is inside" [ "$inside" = 30000 ]
+
+# The sequencer keeps 2000 events for a reader, and throws all of them away when another comes.
+sender 2100 0
+recorder seq:tactus-out:0 /tmp/e.mid
+kill -STOP $recording
+go
+kill -CONT $recording
+usleep 100000
+end
+found /tmp/e.mid.raw
+tactus midi dump /tmp/e.mid.raw | grep LOST | sed 's/^/# /'
+check "an overrun of the sequencer: the exit code tells" [ $code = 1 ]
+check "an overrun of the sequencer: it threw away what it had" [ "$lost" -ge 2000 ]
+check "an overrun of the sequencer: it is located" [ "$(tactus midi dump /tmp/e.mid.raw | grep -c 'LOST: .* since')" = 1 ]
 finish
