@@ -120,8 +120,13 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         argp_error(state, "what is %s? Ports are given by --out and --in", argument);
         return 0;
     case ARGP_KEY_END:
-        if (job->setup.output && job->setup.input_count == 0 && !job->clock_port) {
-            argp_error(state, "--out needs an --in that hears it");
+        if (job->clock_port && (job->setup.output || job->setup.input_count > 0)) {
+            argp_error(state, "--clock sends nothing: not together with --out and --in");
+        }
+        if ((job->setup.output != NULL) != (job->setup.input_count > 0)) {
+            argp_error(state, "%s",
+                       job->setup.output ? "--out needs an --in that hears it"
+                                         : "--in needs an --out that it hears");
         }
         return 0;
     default:

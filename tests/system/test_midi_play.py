@@ -122,13 +122,28 @@ class Play(unittest.TestCase):
                                capture_output=True, text=True, timeout=LIMIT_S, check=False)
         self.assertRegex(table.stdout, r"pty: time of reading +idle +5 +0 ")
 
+    def test_jitter_of_what_cannot_be(self):
+        for arguments, code, said in ((("--out", self.port), 2, "--out needs an --in"), (("--in", self.port), 2, "--in needs an --out"),
+                                      (("--clock", self.port, "--in", self.port), 2, "--clock sends nothing"),
+                                      (("--load", "much"), 2, "give idle, loaded or stopped"),
+                                      (("--count", "1"), 2, "give a number from 2 to"), (("--gap", "5"), 2, "give a number with a unit"),
+                                      (("--out", self.port, "--in", "ticks:" + self.port), 2, "ticks: for the sequencer's"),
+                                      (("--out", self.port, "--in", "hw:nosuch"), 3, "there is no port hw:nosuch")):
+            with self.subTest(arguments=arguments):
+                done = subprocess.run([TACTUS, "midi", "jitter", *arguments], capture_output=True, text=True, timeout=LIMIT_S,
+                                      check=False)
+                self.assertEqual(done.returncode, code, done.stderr)
+                self.assertIn(said, done.stderr)
+
     def test_demo(self):
         folder = self.path / "demo"
-        for _ in range(2):  # the second time over what the first one left
-            done = subprocess.run([sys.executable, DEMO, TACTUS, folder, "2"], capture_output=True, text=True, timeout=LIMIT_S,
-                                  check=False)
-            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-            self.assertIn("Every byte that was played was recorded, with its time.", done.stdout)
+        folder.mkdir()
+        for name in ("recorded.mid", "recorded.mid.raw"):  # left by an earlier one
+            (folder / name).write_text("old")
+        done = subprocess.run([sys.executable, DEMO, TACTUS, folder, "2"], capture_output=True, text=True, timeout=LIMIT_S,
+                              check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("Every byte that was played was recorded, with its time.", done.stdout)
         self.assertEqual(sorted(path.name for path in folder.iterdir()), ["recorded.mid", "recorded.mid.raw", "take.mid"])
 
     def test_clock(self):
