@@ -137,10 +137,13 @@ for load in idle loaded; do
     tactus midi jitter --out hw:VirMIDI,1,0 --in "$worker" --in "ticks:$worker" --count 12 --gap 100ms --even --load idle \
         >/tmp/table
     check "through a worker, $load: nothing is lost" [ $? = 0 ]
-    if [ $load = loaded ]; then wait "$loading"; fi
+    if [ $load = loaded ]; then
+        wait "$loading"
+        sed -i 's/ idle  / loaded/' /tmp/table
+    fi
     kill -INT $ticking
     wait $ticking
-    sed "s/ idle  / $load/; s/^/# /" /tmp/table
+    sed 's/^/# /' /tmp/table
     found /tmp/ticks.mid /tmp/even
     row "arecordmidi, timer 3" "through a worker" $load
 done
