@@ -9,6 +9,7 @@
 
 #include "base/min_max.h"
 #include "base/ns.h"
+#include "base/random.h"
 
 #define NON_COMMERCIAL 0x7D /* a manufacturer's number that is free for such uses */
 #define CLOCK_AT       12
@@ -33,16 +34,6 @@ size_t tt_probe_message(size_t number, bool sysex, uint8_t ret_message[TT_PROBE_
     return TT_PROBE_SYSEX;
 }
 
-/* splitmix64 */
-static uint64_t next_random(uint64_t *state)
-{
-    uint64_t z = (*state += UINT64_C(0x9E3779B97F4A7C15));
-
-    z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-    z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
-    return z ^ z >> 31;
-}
-
 /* Of those that follow: how many, and how far apart. */
 struct group {
     size_t left;
@@ -52,7 +43,7 @@ struct group {
 
 static struct group next_group(uint64_t *seed)
 {
-    uint64_t kind = next_random(seed) % 100;
+    uint64_t kind = tt_random_next(seed) % 100;
 
     if (kind < 4)
         return (struct group){.left = 19, .gap_ns = TT_NS_PER_MS};
@@ -72,7 +63,7 @@ static int64_t next_gap(const struct tt_probe_plan *plan, uint64_t *seed, struct
         group->left--;
         return group->gap_ns;
     }
-    gap_ns = (int64_t)(next_random(seed) % (uint64_t)(2 * plan->gap_ns));
+    gap_ns = (int64_t)(tt_random_next(seed) % (uint64_t)(2 * plan->gap_ns));
     *group = next_group(seed);
     return gap_ns;
 }

@@ -28,6 +28,10 @@ MATHS = set("""
 # Object file (without its suffix): what it may call besides. Each says so in its header.
 EXTRA = {
     "observer": HEAP,
+    "list": HEAP,
+    "simulate": HEAP,
+    "plan": HEAP,
+    "bound": HEAP,
     "media_clock": MATHS,
     "hist": MATHS,
     "pcm_float": MATHS,
