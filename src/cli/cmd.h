@@ -49,8 +49,18 @@ void tt_cli_say(const char *command, const char *format, ...) TT_PRINTF(2, 3);
 /* "500ms", "10s", "2min", "1h": a number as in a stream's description, and always its unit. 0 or
  * -EINVAL. */
 int tt_cli_duration_parse(const char *text, int64_t *ret_ns);
-/* The argument of --duration, above 0; what will not do ends the command by argp_error. */
+
+/* For a parser of options; what will not do ends the command by argp_error. --NAME ARGUMENT is a
+ * time above 0. */
+int64_t tt_cli_time_option(const char *name, const char *argument, struct argp_state *state);
 int64_t tt_cli_duration_option(const char *argument, struct argp_state *state);
+/* --NAME ARGUMENT is a whole number of that range. */
+long tt_cli_number_option(const char *name, const char *argument, struct argp_state *state,
+                          long least, long most);
+/* The default case of a command that takes exactly `count` arguments without an option, which are
+ * `what`: puts each into its place. */
+error_t tt_cli_arguments(int key, char *argument, struct argp_state *state,
+                         const char **const places[], unsigned count, const char *what);
 
 int64_t tt_cli_now_mono_ns(void);
 

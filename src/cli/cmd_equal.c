@@ -78,19 +78,10 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         }
         equal->report_paths[equal->report_count++] = argument;
         return 0;
-    case ARGP_KEY_ARG:
-        if (state->arg_num >= 2) {
-            argp_error(state, "one source and one recording; what is %s?", argument);
-        }
-        equal->paths[state->arg_num] = argument;
-        return 0;
-    case ARGP_KEY_END:
-        if (state->arg_num < 2) {
-            argp_error(state, "give a source and a recording");
-        }
-        return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return tt_cli_arguments(key, argument, state,
+                                (const char **const[]){&equal->paths[0], &equal->paths[1]}, 2,
+                                "a source and a recording");
     }
 }
 
