@@ -29,6 +29,7 @@ MATHS = set("""
 EXTRA = {
     "observer": HEAP,
     "list": HEAP,
+    "shaper": HEAP,
     "media_clock": MATHS,
     "hist": MATHS,
     "pcm_float": MATHS,
