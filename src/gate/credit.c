@@ -6,12 +6,14 @@
 #include "base/min_max.h"
 #include "base/ns.h"
 
+#define NO_BOUND (INT64_MAX / 2) /* room for a debt beside it */
+
 void tt_credit_init(struct tt_credit *credit, int64_t rate_bps, int64_t idle_bps, int64_t hi_bits)
 {
     *credit = (struct tt_credit){
         .rate_bps = rate_bps,
         .idle_bps = idle_bps,
-        .hi_nano_bits = hi_bits >= INT64_MAX / TT_NS_PER_S ? INT64_MAX : hi_bits * TT_NS_PER_S,
+        .hi_nano_bits = hi_bits >= NO_BOUND / TT_NS_PER_S ? NO_BOUND : hi_bits * TT_NS_PER_S,
     };
 }
 

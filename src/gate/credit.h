@@ -23,7 +23,7 @@ struct tt_credit {
     int64_t hi_nano_bits;
 };
 
-/* hi_bits: the credit never exceeds it; INT64_MAX / 10^9 and above: no bound. */
+/* hi_bits: the credit never exceeds it; 4 × 10^9 and above: no bound. */
 void tt_credit_init(struct tt_credit *credit, int64_t rate_bps, int64_t idle_bps, int64_t hi_bits);
 /* The gate was open for ns and nothing was sent; `waiting`: a frame waited. */
 TT_RT void tt_credit_wait(struct tt_credit *credit, int64_t ns, bool waiting);

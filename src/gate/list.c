@@ -189,7 +189,8 @@ static int64_t phase_of(const struct tt_gate_list *list, int64_t tai_ns)
     return since_ns - tt_floor_div(since_ns, list->cycle_ns) * list->cycle_ns;
 }
 
-uint32_t tt_gate_list_mask(const struct tt_gate_list *list, int64_t tai_ns)
+uint32_t tt_gate_list_segment(const struct tt_gate_list *list, int64_t tai_ns,
+                              struct tt_gate_window *ret_segment)
 {
     int64_t phase_ns = phase_of(list, tai_ns);
     size_t low = 0;
@@ -204,7 +205,16 @@ uint32_t tt_gate_list_mask(const struct tt_gate_list *list, int64_t tai_ns)
             high = middle;
         }
     }
+    ret_segment->open_ns = tai_ns - phase_ns + list->segments[low].start_ns;
+    ret_segment->close_ns = tai_ns - phase_ns + segment_end(list, low);
     return list->segments[low].mask;
+}
+
+uint32_t tt_gate_list_mask(const struct tt_gate_list *list, int64_t tai_ns)
+{
+    struct tt_gate_window segment;
+
+    return tt_gate_list_segment(list, tai_ns, &segment);
 }
 
 /* How many of the windows close at or before the phase. */

@@ -95,7 +95,10 @@ struct tt_gate_list {
 struct tt_gate_list *tt_gate_list_new(const struct tt_gate_schedule *schedule);
 void tt_gate_list_free(struct tt_gate_list *list);
 
-/* Which gates are open at a time, as if the list had run for ever. */
+/* The segment that a time is in, as if the list had run for ever; its mask. */
+TT_RT uint32_t tt_gate_list_segment(const struct tt_gate_list *list, int64_t tai_ns,
+                                    struct tt_gate_window *ret_segment);
+/* Which gates are open at a time. */
 TT_RT uint32_t tt_gate_list_mask(const struct tt_gate_list *list, int64_t tai_ns);
 /* The first window of the class that closes after tai_ns; it may have opened before. Open for
  * ever: INT64_MIN and INT64_MAX. false: never open. */

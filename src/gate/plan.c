@@ -1,0 +1,297 @@
+/*
+ * See plan.h.
+ */
+#include "gate/plan.h"
+
+#include <stdlib.h>
+
+#include "base/min_max.h"
+#include "gate/plan_inside.h"
+#include "gate/wire_time.h"
+
+static int64_t common_divisor(int64_t a, int64_t b)
+{
+    while (b != 0) {
+        int64_t rest = a % b;
+
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+static bool takes_part(const struct tt_plan_run *run, size_t flow, size_t stream)
+{
+    return run->network->flows[flow].kind == TT_FLOW_STREAM && stream < run->streams;
+}
+
+/* The least common multiple of the intervals. */
+static enum tt_plan_fault base_cycle(struct tt_plan_run *run, int64_t *ret_ns)
+{
+    int64_t cycle_ns = 1;
+    size_t stream = 0;
+
+    for (size_t i = 0; i < run->network->flow_count; i++) {
+        int64_t ns;
+
+        if (run->network->flows[i].kind != TT_FLOW_STREAM || stream++ >= run->streams) {
+            continue;
+        }
+        ns = tt_plan_interval_ns(&run->network->flows[i]);
+        if (ns > 0) {
+            cycle_ns *= ns / common_divisor(cycle_ns, ns);
+        }
+        if (ns == 0 || cycle_ns > run->options->cycle_max_ns) {
+            return tt_plan_refuse(run, TT_PLAN_INTERVAL, 0, ns);
+        }
+    }
+    if (cycle_ns == 1) {
+        return tt_plan_refuse(run, TT_PLAN_NO_STREAM, 0, 0);
+    }
+    *ret_ns = cycle_ns;
+    return TT_PLAN_OK;
+}
+
+static int64_t wire_ns_of(const struct tt_plan_run *run, unsigned flow, unsigned port)
+{
+    return tt_wire_ns(tt_wire_bytes(run->network->flows[flow].frame_bytes),
+                      tt_gate_rate(&run->network->ports[port]));
+}
+
+/* The cycle: so many common intervals that what is left on each port holds the longest other
+ * frame. */
+static enum tt_plan_fault choose_cycle(struct tt_plan_run *run)
+{
+    int64_t base_ns;
+    enum tt_plan_fault fault = base_cycle(run, &base_ns);
+    int64_t times = 1;
+
+    for (unsigned p = 0; fault == TT_PLAN_OK && p < run->network->port_count; p++) {
+        int64_t other_ns = tt_wire_ns(tt_wire_bytes(run->options->best_effort_bytes),
+                                      tt_gate_rate(&run->network->ports[p])) +
+                           2 * run->options->margin_ns;
+        int64_t used_ns = 0; /* of base_ns */
+        int64_t free_ns;
+
+        for (size_t i = run->port_first[p]; i < run->port_first[p + 1]; i++) {
+            const struct tt_plan_visit *visit = &run->visits[run->of_port[i]];
+
+            used_ns +=
+                visit->wire_ns * (base_ns / tt_plan_interval_ns(&run->network->flows[visit->flow]));
+        }
+        free_ns = base_ns - used_ns;
+        if (used_ns * 100 > base_ns * run->options->reserve_percent) {
+            return tt_plan_refuse(run, TT_PLAN_LOAD, p, used_ns * 1000 / base_ns);
+        }
+        if (used_ns == 0) {
+            continue;
+        }
+        times = free_ns > 0 ? tt_max64(times, (other_ns + free_ns - 1) / free_ns) : INT64_MAX;
+        if (times > run->options->cycle_max_ns / base_ns) {
+            return tt_plan_refuse(run, TT_PLAN_BEST_EFFORT, p, other_ns);
+        }
+    }
+    if (fault == TT_PLAN_OK) {
+        run->plan->cycle_ns = base_ns * times;
+    }
+    return fault;
+}
+
+/* ---- who passes where */
+
+static void make_visits(struct tt_plan_run *run)
+{
+    size_t stream = 0;
+
+    for (unsigned i = 0; i < run->network->flow_count; i++) {
+        const struct tt_flow *flow = &run->network->flows[i];
+        size_t first = run->visit_count;
+
+        if (flow->kind != TT_FLOW_STREAM) {
+            continue;
+        }
+        if (!takes_part(run, i, stream++)) {
+            break;
+        }
+        for (unsigned h = 0; h < flow->hop_count; h++) {
+            int parent = flow->hops[h].parent;
+
+            run->visits[run->visit_count++] = (struct tt_plan_visit){
+                .flow = i,
+                .port = flow->hops[h].port,
+                .parent = parent < 0 ? -1 : (int)first + parent,
+                .wire_ns = wire_ns_of(run, i, flow->hops[h].port),
+            };
+        }
+    }
+}
+
+static void sort_by_port(struct tt_plan_run *run)
+{
+    size_t ports = run->network->port_count;
+
+    for (size_t i = 0; i < run->visit_count; i++) {
+        run->port_first[run->visits[i].port + 1]++;
+    }
+    for (size_t p = 0; p < ports; p++) {
+        run->port_first[p + 1] += run->port_first[p];
+    }
+    for (size_t i = run->visit_count; i-- > 0;) {
+        /* From behind, so that the firsts end up where they began. */
+        run->of_port[--run->port_first[run->visits[i].port + 1]] = i;
+    }
+    for (size_t p = 0; p < ports; p++) {
+        run->port_first[p] = run->port_first[p + 1];
+    }
+    run->port_first[ports] = run->visit_count;
+}
+
+/* By the longest way from a talker; on a ring that grows for ever and is stopped. */
+static void order_ports(struct tt_plan_run *run)
+{
+    unsigned *depth = calloc(run->network->port_count + 1, sizeof(*depth));
+    bool moved = depth != NULL;
+    size_t n = 0;
+
+    for (unsigned round = 0; moved && round < TT_GATE_HOPS_MAX; round++) {
+        moved = false;
+        for (size_t i = 0; i < run->visit_count; i++) {
+            const struct tt_plan_visit *visit = &run->visits[i];
+            unsigned least = visit->parent < 0 ? 0 : depth[run->visits[visit->parent].port] + 1;
+
+            if (depth[visit->port] < least && least <= TT_GATE_HOPS_MAX) {
+                depth[visit->port] = least;
+                moved = true;
+            }
+        }
+    }
+    for (unsigned d = 0; d <= TT_GATE_HOPS_MAX; d++) {
+        for (unsigned p = 0; p < run->network->port_count; p++) {
+            if ((depth ? depth[p] : 0) == d) {
+                run->order[n++] = p;
+            }
+        }
+    }
+    free(depth);
+}
+
+/* ---- */
+
+static void run_done(struct tt_plan_run *run)
+{
+    free(run->visits);
+    free(run->of_port);
+    free(run->port_first);
+    free(run->order);
+    free(run->arrivals_ns);
+    free(run->ends_ns);
+    free(run->closes_ns);
+    free(run->items);
+}
+
+static size_t count_hops(const struct tt_network *network)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < network->flow_count; i++) {
+        n += network->flows[i].hop_count;
+    }
+    return n;
+}
+
+static bool make_frames(struct tt_plan_run *run)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < run->visit_count; i++) {
+        n += (size_t)tt_plan_frames(run, run->visits[i].flow);
+    }
+    run->arrivals_ns = calloc(n + 1, sizeof(*run->arrivals_ns));
+    run->ends_ns = calloc(n + 1, sizeof(*run->ends_ns));
+    run->closes_ns = calloc(n + 1, sizeof(*run->closes_ns));
+    run->items = calloc(n + 1, sizeof(*run->items));
+    return run->arrivals_ns && run->ends_ns && run->closes_ns && run->items;
+}
+
+/* With the first `streams` streams. */
+static enum tt_plan_fault attempt(struct tt_plan_run *run, size_t hops)
+{
+    size_t ports = run->network->port_count;
+    enum tt_plan_fault fault;
+
+    run->visits = calloc(hops + 1, sizeof(*run->visits));
+    run->of_port = calloc(hops + 1, sizeof(*run->of_port));
+    run->port_first = calloc(ports + 2, sizeof(*run->port_first));
+    run->order = calloc(ports + 1, sizeof(*run->order));
+    if (!run->visits || !run->of_port || !run->port_first || !run->order) {
+        return tt_plan_refuse(run, TT_PLAN_MEMORY, 0, 0);
+    }
+    make_visits(run);
+    sort_by_port(run);
+    order_ports(run);
+    fault = choose_cycle(run);
+    if (fault == TT_PLAN_OK && !make_frames(run)) {
+        fault = tt_plan_refuse(run, TT_PLAN_MEMORY, 0, 0);
+    }
+    return fault == TT_PLAN_OK ? tt_plan_times(run) : fault;
+}
+
+static enum tt_plan_fault plan_first(struct tt_network *network,
+                                     const struct tt_plan_options *options, size_t streams,
+                                     struct tt_plan *plan)
+{
+    struct tt_plan_run run = {
+        .network = network, .options = options, .plan = plan, .streams = streams};
+    enum tt_plan_fault fault = attempt(&run, count_hops(network));
+
+    run_done(&run);
+    return fault;
+}
+
+static size_t stream_number(const struct tt_network *network, size_t stream)
+{
+    for (size_t i = 0; i < network->flow_count; i++) {
+        if (network->flows[i].kind == TT_FLOW_STREAM && stream-- == 0) {
+            return i;
+        }
+    }
+    return 0;
+}
+
+enum tt_plan_fault tt_plan(struct tt_network *network, const struct tt_plan_options *options,
+                           struct tt_plan *ret_plan)
+{
+    size_t good = 0; /* so many streams can be planned */
+    size_t bad = 0;  /* and so many cannot */
+    enum tt_plan_fault fault;
+
+    for (size_t i = 0; i < network->flow_count; i++) {
+        bad += network->flows[i].kind == TT_FLOW_STREAM;
+    }
+    ret_plan->fault = TT_PLAN_OK;
+    fault = plan_first(network, options, bad, ret_plan);
+    if (fault == TT_PLAN_OK || fault == TT_PLAN_NO_STREAM || fault == TT_PLAN_MEMORY) {
+        return fault;
+    }
+    while (bad - good > 1) {
+        size_t middle = good + (bad - good) / 2;
+
+        if (plan_first(network, options, middle, ret_plan) == TT_PLAN_OK) {
+            good = middle;
+        } else {
+            bad = middle;
+        }
+    }
+    fault = plan_first(network, options, bad, ret_plan);
+    ret_plan->flow = stream_number(network, bad - 1);
+    return fault;
+}
+
+void tt_plan_entries(const struct tt_plan *plan, unsigned port, uint32_t stream_mask,
+                     uint32_t other_mask, struct tt_gate_entry ret_entries[2])
+{
+    int64_t width_ns = plan->windows[port].width_ns;
+
+    ret_entries[0] = (struct tt_gate_entry){TT_GATE_SET, stream_mask, width_ns};
+    ret_entries[1] = (struct tt_gate_entry){TT_GATE_SET, other_mask, plan->cycle_ns - width_ns};
+}

@@ -1,0 +1,68 @@
+/*
+ * From streams to gates: for each port one window in each cycle in which all its streams' frames go
+ * out back to back and nothing else does, and for each stream the offset in its interval at which
+ * its talker launches. What is left of the cycle is one window for everything else: no plan leaves
+ * more.
+ *
+ * In every cycle each stream brings the same frames to a port at the same phases. The window opens
+ * at the first moment from which it never runs empty; so it is as long as its frames. Frames that
+ * come while it is open are the next cycle's where they are behind its cut. Ports on a ring may
+ * wait for each other; they are gone through until nothing moves any more.
+ * Uses the heap (tt_plan only).
+ */
+#ifndef TT_GATE_PLAN_H
+#define TT_GATE_PLAN_H
+
+#include "gate/network.h"
+
+struct tt_plan_options {
+    int64_t margin_ns;         /* a window is longer by this at both ends */
+    int64_t best_effort_bytes; /* the longest other frame, that has to fit into what is left */
+    unsigned reserve_percent;  /* of a link for streams, at most */
+    int64_t cycle_max_ns;
+};
+
+#define TT_PLAN_OPTIONS_DEFAULT                                                                    \
+    {                                                                                              \
+        .margin_ns = 500, .best_effort_bytes = 1518, .reserve_percent = 75,                        \
+        .cycle_max_ns = 10000000                                                                   \
+    }
+
+enum tt_plan_fault {
+    TT_PLAN_OK,
+    TT_PLAN_NO_STREAM,
+    TT_PLAN_INTERVAL,    /* no cycle of whole ns up to cycle_max_ns fits the intervals */
+    TT_PLAN_LOAD,        /* above reserve_percent of a link */
+    TT_PLAN_BEST_EFFORT, /* no cycle leaves room for the longest other frame */
+    TT_PLAN_DEADLINE,
+    TT_PLAN_RING, /* ports that wait for each other did not come to rest */
+    TT_PLAN_MEMORY,
+    TT_PLAN_FAULTS
+};
+
+struct tt_plan_window {
+    int64_t open_ns;  /* phase; the port's base time is the plan's and this */
+    int64_t width_ns; /* 0: no stream passes */
+};
+
+struct tt_plan {
+    int64_t cycle_ns;
+    struct tt_plan_window *windows; /* the caller's, one for each port */
+    int64_t *delays_ns; /* the caller's, one for each flow: launch to listener, at the latest */
+    /* Where it cannot be done: */
+    enum tt_plan_fault fault;
+    size_t flow; /* the first stream too many, in the plan's order */
+    unsigned port;
+    int64_t figure; /* load: per mille of the link; deadline: ns that it takes */
+};
+
+/* Sets the offsets of the streams among the flows and fills ret_plan. TT_PLAN_OK, or why not; then
+ * ret_plan says which stream is the first too many. */
+enum tt_plan_fault tt_plan(struct tt_network *network, const struct tt_plan_options *options,
+                           struct tt_plan *ret_plan);
+
+/* The gates of a port that has a window. */
+void tt_plan_entries(const struct tt_plan *plan, unsigned port, uint32_t stream_mask,
+                     uint32_t other_mask, struct tt_gate_entry ret_entries[2]);
+
+#endif

@@ -1,0 +1,68 @@
+/*
+ * What the planner's parts share: one attempt with so many streams. See plan.h.
+ */
+#ifndef TT_GATE_PLAN_INSIDE_H
+#define TT_GATE_PLAN_INSIDE_H
+
+#include "base/ns.h"
+#include "gate/plan.h"
+
+/* A stream's frames at one of its hops: in a cycle, `frames` of them, an interval apart. */
+struct tt_plan_visit {
+    unsigned flow;
+    unsigned port;
+    int parent; /* visit, or -1 */
+    int64_t wire_ns;
+    size_t first; /* its frames in run.arrivals and .ends */
+};
+
+/* A frame at the port that is worked on. */
+struct tt_plan_item {
+    int64_t phase_ns; /* of its arrival */
+    int64_t wire_ns;
+    size_t frame;
+};
+
+struct tt_plan_run {
+    struct tt_network *network;
+    const struct tt_plan_options *options;
+    struct tt_plan *plan;
+    size_t streams; /* so many of the streams take part */
+    struct tt_plan_visit *visits;
+    size_t visit_count;
+    size_t *of_port; /* visits by port: from port_first[p] to port_first[p + 1] */
+    size_t *port_first;
+    unsigned *order; /* of ports: feeders first, as far as there are no rings */
+    int64_t *arrivals_ns;
+    int64_t *ends_ns;
+    int64_t *closes_ns; /* of the window that it goes in */
+    size_t frame_count;
+    struct tt_plan_item *items;
+};
+
+/* Of a whole ns, else 0. */
+static inline int64_t tt_plan_interval_ns(const struct tt_flow *flow)
+{
+    int64_t product = flow->interval_samples * TT_NS_PER_S;
+
+    return product % flow->rate_hz == 0 ? product / flow->rate_hz : 0;
+}
+
+static inline int64_t tt_plan_frames(const struct tt_plan_run *run, unsigned flow)
+{
+    return run->plan->cycle_ns / tt_plan_interval_ns(&run->network->flows[flow]);
+}
+
+static inline enum tt_plan_fault tt_plan_refuse(struct tt_plan_run *run, enum tt_plan_fault fault,
+                                                unsigned port, int64_t figure)
+{
+    run->plan->fault = fault;
+    run->plan->port = port;
+    run->plan->figure = figure;
+    return fault;
+}
+
+/* plan_times.c: sets offsets, windows and the frames' times; judges the delays. */
+enum tt_plan_fault tt_plan_times(struct tt_plan_run *run);
+
+#endif

@@ -1,0 +1,84 @@
+/*
+ * A network in virtual time: talkers launch, hosts and bridges queue, gates and credits hold, wires
+ * are busy. Frame by frame, without a random number: the same plan gives the same run.
+ *
+ * Ports are true to the standard (strict priority, highest class first; a frame starts only where
+ * it ends before its gate closes, from the time at which the wire is free), or do what Linux's
+ * software taprio of some version does, faults included:
+ * - before 5.13 it does not segment: a packet of TCP goes out as one or never; counted with one
+ *   header only, so that it may overrun its window;
+ * - 5.13 to 6.2: every packet is segmented; entries are not joined, the guard looks at the time of
+ *   asking and not at when the wire is free, bytes are counted without preamble, FCS and gap; the
+ *   first queue is asked first;
+ * - from 6.3: entries are joined per class, each class has a budget, only packets that do not fit
+ *   are segmented; the highest class first.
+ * Uses the heap (tt_simulate only).
+ */
+#ifndef TT_GATE_SIMULATE_H
+#define TT_GATE_SIMULATE_H
+
+#include "base/hist.h"
+#include "gate/network.h"
+
+enum tt_sim_keeper {
+    TT_SIM_WIRE, /* as the standard says */
+    TT_SIM_LINUX_5_12,
+    TT_SIM_LINUX_6_1,
+    TT_SIM_LINUX_6_12,
+    TT_SIM_KEEPERS
+};
+
+const char *tt_sim_keeper_text(enum tt_sim_keeper keeper);
+/* Who keeps the port's gates: by its kernel's version where software does, else the wire. */
+enum tt_sim_keeper tt_sim_keeper_of(const struct tt_gate_port *port);
+
+/* A frame that is put on a wire, or a packet that goes out as one. */
+struct tt_sim_frame {
+    unsigned port;
+    unsigned flow;
+    unsigned class;
+    int64_t start_ns;
+    int64_t end_ns;
+    int64_t close_ns; /* of the gate; INT64_MAX: it does not close */
+};
+
+struct tt_sim_options {
+    int64_t duration_ns;
+    bool as_linux; /* ports of hosts as tt_sim_keeper_of says; else all as the standard says */
+    void (*sent)(void *context, const struct tt_sim_frame *frame); /* NULL: nobody looks */
+    void *context;
+};
+
+struct tt_flow_result {
+    uint64_t launched;
+    uint64_t delivered; /* frames at a listener */
+    uint64_t dropped;   /* a queue was full */
+    uint64_t waiting;   /* at the end */
+    uint64_t late;      /* after the deadline */
+    int64_t payload_bytes;
+    int64_t delay_min_ns; /* from launch to the listener; of none delivered INT64_MAX … */
+    int64_t delay_max_ns; /* … and INT64_MIN */
+};
+
+struct tt_port_result {
+    uint64_t frames;
+    uint64_t overruns; /* frames that were on the wire when their gate closed */
+    int64_t overrun_max_ns;
+    int64_t busy_ns;
+    int64_t wait_max_ns[TT_GATE_CLASSES]; /* from queue to wire */
+    bool never[TT_GATE_CLASSES];          /* what stands first in the queue can never go out */
+};
+
+struct tt_sim_result {
+    uint64_t frames; /* put on a wire */
+    struct tt_flow_result *flows;
+    struct tt_port_result *ports;
+    struct tt_hist *margin; /* deadline - delay of all streams' frames; the caller's, or NULL */
+};
+
+/* ret_result->flows and ->ports are the caller's, one for each of the network's. The lists of the
+ * ports are there. 0 or -ENOMEM. */
+int tt_simulate(const struct tt_network *network, const struct tt_sim_options *options,
+                struct tt_sim_result *ret_result);
+
+#endif
