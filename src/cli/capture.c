@@ -13,7 +13,7 @@
 #include "base/ns.h"
 
 #define FILTER       "ether proto 0x22f0 or (vlan and ether proto 0x22f0)"
-#define BUFFER_BYTES (64 << 20) /* a stall of a second at 50 MB/s */
+#define BUFFER_BYTES (64 << 20)          /* a stall of a second at 50 MB/s */
 #define BATCH_MS     50                  /* the kernel hands packets over at least so often */
 #define SECONDS_MAX  INT64_C(4000000000) /* a stamp beyond this is no time; it is held there */
 
@@ -120,8 +120,10 @@ static enum tt_exit live_start(const char *command, const struct tt_capture_live
     if (code != TT_EXIT_GOOD) {
         return code;
     }
-    if (pcap_setdirection(pcap, PCAP_D_IN) != 0 || pcap_setnonblock(pcap, 1, error) != 0 ||
-        pcap_compile(pcap, &program, FILTER, 1, PCAP_NETMASK_UNKNOWN) != 0) {
+    if (pcap_setdirection(pcap, live->everything ? PCAP_D_INOUT : PCAP_D_IN) != 0 ||
+        pcap_setnonblock(pcap, 1, error) != 0 ||
+        pcap_compile(pcap, &program, live->everything ? "" : FILTER, 1, PCAP_NETMASK_UNKNOWN) !=
+            0) {
         return live_fail(command, live->ifname, pcap, PCAP_ERROR);
     }
     status = pcap_setfilter(pcap, &program);

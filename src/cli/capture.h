@@ -32,6 +32,7 @@ struct tt_capture_live {
     const char *ifname;
     bool promiscuous;
     int snap_bytes;
+    bool everything; /* not AVTP alone, and what is sent too */
 };
 
 /* All say on stderr, as `command`, what went wrong. TT_EXIT_GOOD, or the exit code. */

@@ -29,6 +29,7 @@ struct tt_cmd {
 
 int tt_cmd_equal(int argc, char **argv);
 int tt_cmd_extract(int argc, char **argv);
+int tt_cmd_gate(int argc, char **argv);
 int tt_cmd_listen(int argc, char **argv);
 int tt_cmd_midi(int argc, char **argv);
 int tt_cmd_talk(int argc, char **argv);

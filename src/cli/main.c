@@ -12,6 +12,7 @@
 static const struct tt_cmd commands[] = {
     {"equal", "say whether every frame of a file is in a recording", tt_cmd_equal},
     {"extract", "recover a stream's audio from a capture", tt_cmd_extract},
+    {"gate", "gate schedules: check, plan, simulate, apply, verify", tt_cmd_gate},
     {"listen", "receive streams into files, pipes or sound cards", tt_cmd_listen},
     {"midi", "MIDI with the time at which each byte arrived", tt_cmd_midi},
     {"talk", "send files, pipes, tones or sound cards as streams", tt_cmd_talk},

@@ -77,7 +77,6 @@ struct tt_flow {
     char name[TT_GATE_NAME];
     enum tt_flow_kind kind;
     unsigned priority;
-    bool local_ptp;           /* has a port of its own: gPTP goes from neighbour to neighbour */
     int64_t frame_bytes;      /* the longest; tag included, FCS not */
     int64_t payload_bytes;    /* of such a frame, for goodput */
     int64_t gso_bytes;        /* bulk: payload handed over at once; at most payload_bytes: none */

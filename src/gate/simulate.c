@@ -11,7 +11,7 @@
 #include "base/ns.h"
 #include "gate/simulate_inside.h"
 
-enum { PACKETS = 1 << 16, QUEUE_MAX = 4096, BULK_AHEAD = 2 };
+enum { PACKETS = 1 << 16, QUEUE_MAX = 4096, BULK_AHEAD = 2, BULK_WINDOW = 256 };
 enum { ARRIVAL, LAUNCH, WAKE };
 
 struct event {
@@ -202,6 +202,18 @@ static void hand_over(struct run *run, uint32_t index)
     }
 }
 
+/* TCP hands over more while its packets get out, and only so much is on its way. */
+static void go_on(struct run *run, uint32_t index)
+{
+    const struct tt_flow_result *result = &run->result->flows[index];
+
+    if (run->network->flows[index].kind == TT_FLOW_BULK &&
+        run->flows[index].in_first_queue < BULK_AHEAD &&
+        result->launched < result->delivered + result->dropped + BULK_WINDOW) {
+        hand_over(run, index);
+    }
+}
+
 static void launch(struct run *run, uint32_t index)
 {
     const struct tt_flow *flow = &run->network->flows[index];
@@ -245,6 +257,7 @@ static void arrive(struct run *run, uint32_t index)
 
     if (tt_hop_is_last(flow, packet.hop)) {
         deliver(run, &packet);
+        go_on(run, packet.flow);
     }
     for (uint32_t hop = packet.hop + 1; hop < flow->hop_count; hop++) {
         if (flow->hops[hop].parent != (int)packet.hop) {
@@ -308,13 +321,8 @@ static void send(struct run *run, uint32_t at, unsigned class, int64_t close_ns)
     account(run, at, &frame, packet->segments, packet->queued_ns);
     push(run, frame.end_ns + port->port->delay_ns, ARRIVAL, index);
     if (first_hop) {
-        struct flow_state *state = &run->flows[of];
-
-        state->in_first_queue--;
-        if (run->network->flows[of].kind == TT_FLOW_BULK && state->in_first_queue < BULK_AHEAD &&
-            run->now_ns < run->options->duration_ns) {
-            hand_over(run, of);
-        }
+        run->flows[of].in_first_queue--;
+        go_on(run, of);
     }
 }
 

@@ -1,6 +1,7 @@
 /*
- * A network in virtual time: talkers launch, hosts and bridges queue, gates and credits hold, wires
- * are busy. Frame by frame, without a random number: the same plan gives the same run.
+ * A network in virtual time: talkers launch, TCP sends what gets out (256 frames on their way at
+ * most), hosts and bridges queue, gates and credits hold, wires are busy. Frame by frame, without a
+ * random number: the same plan gives the same run.
  *
  * Ports are true to the standard (strict priority, highest class first; a frame starts only where
  * it ends before its gate closes, from the time at which the wire is free), or do what Linux's

@@ -3,9 +3,16 @@
  */
 #include "os/interfaces.h"
 
+#include <errno.h>
+#include <libmnl/libmnl.h>
+#include <linux/ethtool.h>
+#include <linux/rtnetlink.h>
+#include <linux/sockios.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 void tt_interface_names(char *ret_text, size_t bytes)
 {
@@ -21,4 +28,91 @@ void tt_interface_names(char *ret_text, size_t bytes)
                                  i->if_name);
     }
     if_freenameindex(interfaces);
+}
+
+static int ethtool(int fd, const char *ifname, void *command)
+{
+    struct ifreq request = {0};
+
+    strncpy(request.ifr_name, ifname, sizeof(request.ifr_name) - 1);
+    request.ifr_data = command;
+    return ioctl(fd, SIOCETHTOOL, &request);
+}
+
+/* The old request: speeds are all that is wanted. */
+static int64_t speed_of(int fd, const char *ifname)
+{
+    struct ethtool_cmd command = {.cmd = ETHTOOL_GSET};
+    uint32_t mbits;
+
+    if (ethtool(fd, ifname, &command) != 0) {
+        return 0;
+    }
+    mbits = ethtool_cmd_speed(&command);
+    return mbits == 0 || mbits == UINT32_MAX || mbits == UINT16_MAX ? 0 : mbits * INT64_C(1000000);
+}
+
+static int find_queues(const struct nlattr *attr, void *data)
+{
+    unsigned *queues = data;
+
+    if (mnl_attr_get_type(attr) == IFLA_NUM_TX_QUEUES) {
+        *queues = mnl_attr_get_u32(attr);
+    }
+    return MNL_CB_OK;
+}
+
+static int take_link(const struct nlmsghdr *message, void *data)
+{
+    return mnl_attr_parse(message, sizeof(struct ifinfomsg), find_queues, data);
+}
+
+/* 0: unknown. */
+static unsigned queues_of(const char *ifname)
+{
+    char buffer[32768] = {0};
+    struct nlmsghdr *request = mnl_nlmsg_put_header(buffer);
+    struct ifinfomsg *link = mnl_nlmsg_put_extra_header(request, sizeof(*link));
+    struct mnl_socket *socket = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC);
+    unsigned queues = 0;
+    ssize_t n;
+
+    if (!socket) {
+        return 0;
+    }
+    request->nlmsg_type = RTM_GETLINK;
+    request->nlmsg_flags = NLM_F_REQUEST;
+    link->ifi_index = (int)if_nametoindex(ifname);
+    if (mnl_socket_bind(socket, 0, MNL_SOCKET_AUTOPID) == 0 &&
+        mnl_socket_sendto(socket, request, request->nlmsg_len) >= 0) {
+        n = mnl_socket_recvfrom(socket, buffer, sizeof(buffer));
+        if (n > 0) {
+            mnl_cb_run(buffer, (size_t)n, 0, 0, take_link, &queues);
+        }
+    }
+    mnl_socket_close(socket);
+    return queues;
+}
+
+int tt_interface_ask(const char *ifname, struct tt_interface_facts *ret_facts)
+{
+    struct ethtool_drvinfo info = {.cmd = ETHTOOL_GDRVINFO};
+    struct tt_interface_facts facts = {0};
+    int fd;
+
+    if (if_nametoindex(ifname) == 0) {
+        return -ENODEV;
+    }
+    fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd < 0) {
+        return -errno;
+    }
+    facts.speed_bps = speed_of(fd, ifname);
+    if (ethtool(fd, ifname, &info) == 0) {
+        snprintf(facts.driver, sizeof(facts.driver), "%.31s", info.driver);
+    }
+    close(fd);
+    facts.tx_queues = queues_of(ifname);
+    *ret_facts = facts;
+    return 0;
 }

@@ -5,8 +5,18 @@
 #define TT_OS_INTERFACES_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* Their names with spaces between, as many as fit; "" where none can be named. */
 void tt_interface_names(char *ret_text, size_t bytes);
+
+struct tt_interface_facts {
+    int64_t speed_bps; /* 0: unknown */
+    char driver[32];   /* "": unknown */
+    unsigned tx_queues;
+};
+
+/* 0 or -errno; -ENODEV: no such interface. */
+int tt_interface_ask(const char *ifname, struct tt_interface_facts *ret_facts);
 
 #endif

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "os/qdisc_dump.h"
+
 #define DUMP_ATTEMPTS 3
 #define DUMP_BYTES    32768 /* the most that the kernel puts into one message of a dump */
 
@@ -124,29 +126,30 @@ int tt_qdisc_parse(const struct nlmsghdr *message, struct tt_qdisc *ret_qdisc)
     return 0;
 }
 
-struct listing {
+/* What is done with each message of the interface. */
+struct walk {
     int ifindex;
-    struct tt_qdisc *qdiscs;
-    size_t capacity;
-    size_t count;
+    int (*take)(const struct nlmsghdr *message, void *context);
+    void (*restart)(void *context);
+    void *context;
+    int error;
 };
 
 /* The kernel's answer holds the qdiscs of all interfaces. */
 static int take(const struct nlmsghdr *message, void *data)
 {
     const struct tcmsg *tc = mnl_nlmsg_get_payload(message);
-    struct listing *listing = data;
+    struct walk *walk = data;
 
-    if (mnl_nlmsg_get_payload_len(message) >= sizeof(*tc) && tc->tcm_ifindex == listing->ifindex &&
-        listing->count < listing->capacity &&
-        tt_qdisc_parse(message, &listing->qdiscs[listing->count]) == 0) {
-        listing->count++;
+    if (walk->error == 0 && mnl_nlmsg_get_payload_len(message) >= sizeof(*tc) &&
+        tc->tcm_ifindex == walk->ifindex) {
+        walk->error = walk->take(message, walk->context);
     }
     return MNL_CB_OK;
 }
 
 /* 0 or -errno; -EINTR: the qdiscs changed meanwhile. */
-static int dump(struct mnl_socket *socket, unsigned sequence, struct listing *listing, void *buffer)
+static int dump(struct mnl_socket *socket, unsigned sequence, struct walk *walk, void *buffer)
 {
     struct nlmsghdr *request = mnl_nlmsg_put_header(buffer);
     struct tcmsg *tc = mnl_nlmsg_put_extra_header(request, sizeof(*tc));
@@ -156,8 +159,9 @@ static int dump(struct mnl_socket *socket, unsigned sequence, struct listing *li
     request->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
     request->nlmsg_seq = sequence;
     tc->tcm_family = AF_UNSPEC;
-    tc->tcm_ifindex = listing->ifindex;
-    listing->count = 0;
+    tc->tcm_ifindex = walk->ifindex;
+    walk->restart(walk->context);
+    walk->error = 0;
     if (mnl_socket_sendto(socket, request, request->nlmsg_len) < 0) {
         return -errno;
     }
@@ -166,21 +170,19 @@ static int dump(struct mnl_socket *socket, unsigned sequence, struct listing *li
 
         rc = n < 0 ? MNL_CB_ERROR
                    : mnl_cb_run(buffer, (size_t)n, sequence, mnl_socket_get_portid(socket), take,
-                                listing);
+                                walk);
     }
-    return rc == MNL_CB_ERROR ? -errno : 0;
+    return rc == MNL_CB_ERROR ? -errno : walk->error;
 }
 
-int tt_qdisc_list(const char *ifname, struct tt_qdisc *ret_qdiscs, size_t capacity,
-                  size_t *ret_count)
+static int walk_interface(const char *ifname, struct walk *walk)
 {
-    struct listing listing = {.qdiscs = ret_qdiscs, .capacity = capacity};
     struct mnl_socket *socket;
     void *buffer;
     int rc = -EINTR;
 
-    listing.ifindex = (int)if_nametoindex(ifname);
-    if (listing.ifindex == 0) {
+    walk->ifindex = (int)if_nametoindex(ifname);
+    if (walk->ifindex == 0) {
         return -errno;
     }
     socket = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC);
@@ -194,13 +196,79 @@ int tt_qdisc_list(const char *ifname, struct tt_qdisc *ret_qdiscs, size_t capaci
         rc = -errno;
     } else {
         for (unsigned i = 1; i <= DUMP_ATTEMPTS && rc == -EINTR; i++) {
-            rc = dump(socket, i, &listing, buffer);
+            rc = dump(socket, i, walk, buffer);
         }
     }
     free(buffer);
     mnl_socket_close(socket);
+    return rc;
+}
+
+struct listing {
+    struct tt_qdisc *qdiscs;
+    size_t capacity;
+    size_t count;
+};
+
+static int list_one(const struct nlmsghdr *message, void *context)
+{
+    struct listing *listing = context;
+
+    if (listing->count < listing->capacity &&
+        tt_qdisc_parse(message, &listing->qdiscs[listing->count]) == 0) {
+        listing->count++;
+    }
+    return 0;
+}
+
+static void list_again(void *context)
+{
+    ((struct listing *)context)->count = 0;
+}
+
+int tt_qdisc_list(const char *ifname, struct tt_qdisc *ret_qdiscs, size_t capacity,
+                  size_t *ret_count)
+{
+    struct listing listing = {.qdiscs = ret_qdiscs, .capacity = capacity};
+    struct walk walk = {.take = list_one, .restart = list_again, .context = &listing};
+    int rc = walk_interface(ifname, &walk);
+
     if (rc == 0) {
         *ret_count = listing.count;
     }
     return rc;
+}
+
+static int keep_one(const struct nlmsghdr *message, void *context)
+{
+    struct tt_qdisc_dump *kept = context;
+    size_t bytes = (message->nlmsg_len + NLMSG_ALIGNTO - 1) / NLMSG_ALIGNTO * NLMSG_ALIGNTO;
+    void *larger = realloc(kept->bytes, kept->n + bytes);
+
+    if (!larger) {
+        return -ENOMEM;
+    }
+    kept->bytes = larger;
+    memcpy((char *)larger + kept->n, message, message->nlmsg_len);
+    kept->n += bytes;
+    return 0;
+}
+
+static void keep_again(void *context)
+{
+    ((struct tt_qdisc_dump *)context)->n = 0;
+}
+
+int tt_qdisc_dump(const char *ifname, struct tt_qdisc_dump *ret_dump)
+{
+    struct tt_qdisc_dump kept = {0};
+    struct walk walk = {.take = keep_one, .restart = keep_again, .context = &kept};
+    int rc = walk_interface(ifname, &walk);
+
+    if (rc != 0) {
+        free(kept.bytes);
+        return rc;
+    }
+    *ret_dump = kept;
+    return 0;
 }

@@ -1,0 +1,216 @@
+/*
+ * `tactus gate simulate`: a plan in virtual time.
+ */
+#include <argp.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/ns.h"
+#include "cli/cmd.h"
+#include "cli/cmd_gate.h"
+#include "cli/gate_options.h"
+#include "cli/gate_picture.h"
+#include "cli/gate_show.h"
+#include "report/json.h"
+
+#define COMMAND "tactus gate simulate"
+
+enum { OPTION_DURATION = 300, OPTION_LINUX, OPTION_PICTURE, OPTION_PORT };
+
+struct job {
+    struct tt_gate_options options;
+    int64_t duration_ns;
+    bool as_linux;
+    const char *picture;
+    const char *port;
+};
+
+static const struct argp_option options[] = {
+    {"duration", OPTION_DURATION, "TIME", 0, "How long, in virtual time (1s)", 0},
+    {"linux", OPTION_LINUX, NULL, 0,
+     "Hosts whose software keeps the gates do as Linux of their version does, with its faults; "
+     "else all do as the standard says",
+     0},
+    {"picture", OPTION_PICTURE, "FILE", 0, "Draw two cycles of a port, as SVG", 0},
+    {"port", OPTION_PORT, "NAME", 0, "Of which port (\"a -> b\"; the first with gates)", 0},
+    {0},
+};
+static const struct argp_child children[] = {
+    {&tt_gate_argp, 0, NULL, 0}, {&tt_gate_tc_argp, 0, NULL, 1}, {0}};
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+    struct job *job = state->input;
+
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &job->options;
+        state->child_inputs[1] = &job->options;
+        return 0;
+    case OPTION_DURATION:
+        job->duration_ns = tt_cli_duration_option(argument, state);
+        return 0;
+    case OPTION_LINUX:
+        job->as_linux = true;
+        return 0;
+    case OPTION_PICTURE:
+        job->picture = argument;
+        return 0;
+    case OPTION_PORT:
+        job->port = argument;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp parser = {
+    .options = options,
+    .parser = parse_option,
+    .children = children,
+    .args_doc = "FILE|INTERFACE",
+    .doc = "Run a plan in virtual time, frame by frame: talkers, TCP that takes what it gets, "
+           "bridges, "
+           "gates and credits; and say what was late, what never got out, and how much did."
+           "\v"
+           "Examples:\n"
+           "  tactus gate simulate stage.json\n"
+           "  tactus gate simulate --linux --picture cycle.svg 2021.json\n\n"
+           "Exit: 0 no stream's frame was late and everything gets out; 1 not so; 2 wrong usage; 3 "
+           "not readable, or out of memory."};
+
+/* 0, or -1 where there is no such port. */
+static int find_port(const struct tt_network *network, const char *name, unsigned *ret_port)
+{
+    for (unsigned p = 0; p < network->port_count; p++) {
+        if (name ? strcmp(network->ports[p].name, name) == 0 : network->ports[p].list != NULL) {
+            *ret_port = p;
+            return 0;
+        }
+    }
+    *ret_port = 0;
+    return name || network->port_count == 0 ? -1 : 0;
+}
+
+/* The last two cycles that are over. */
+static void place_picture(const struct job *job, struct tt_gate_picture *picture)
+{
+    const struct tt_gate_list *list = picture->network->ports[picture->port].list;
+    int64_t cycle_ns = list ? list->cycle_ns : TT_NS_PER_MS;
+    int64_t phase_ns = list ? list->base_tai_ns % cycle_ns : 0;
+    int64_t cycles = (job->duration_ns - phase_ns) / cycle_ns;
+
+    picture->length_ns = 2 * cycle_ns;
+    picture->from_ns = phase_ns + (cycles > 3 ? cycles - 3 : 0) * cycle_ns;
+}
+
+static int write_picture(const struct job *job, const struct tt_gate_picture *picture)
+{
+    FILE *out = fopen(job->picture, "we");
+    int error = out ? 0 : errno;
+
+    if (out) {
+        tt_gate_picture_write(picture, out);
+        error = ferror(out) ? EIO : 0;
+        error = fclose(out) != 0 && error == 0 ? errno : error;
+    }
+    if (error != 0) {
+        tt_cli_say(COMMAND, "cannot write %s: %s", job->picture, strerror(error));
+    }
+    return error ? TT_EXIT_ENVIRONMENT : TT_EXIT_GOOD;
+}
+
+static bool all_well(const struct tt_network *network, const struct tt_sim_result *result)
+{
+    for (size_t i = 0; i < network->flow_count; i++) {
+        /* That TCP loses frames is how it finds its speed. */
+        if (result->flows[i].late > 0 ||
+            (result->flows[i].dropped > 0 && network->flows[i].kind != TT_FLOW_BULK)) {
+            return false;
+        }
+    }
+    for (size_t p = 0; p < network->port_count; p++) {
+        for (unsigned c = 0; c < TT_GATE_CLASSES; c++) {
+            if (result->ports[p].never[c]) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static int simulate(const struct job *job, const struct tt_network *network,
+                    struct tt_gate_picture *picture, struct tt_sim_result *result)
+{
+    struct tt_sim_options sim = {.duration_ns = job->duration_ns, .as_linux = job->as_linux};
+    int code;
+
+    if (job->picture) {
+        sim.sent = tt_gate_picture_take;
+        sim.context = picture;
+    }
+    if (tt_simulate(network, &sim, result) != 0) {
+        tt_cli_say(COMMAND, "out of memory");
+        return TT_EXIT_ENVIRONMENT;
+    }
+    if (job->options.json) {
+        json_t *all = tt_gate_simulation_json(network, &sim, result);
+
+        tt_json_print_line(stdout, all);
+        json_decref(all);
+    } else {
+        tt_gate_show_simulation(network, &sim, result, stdout);
+    }
+    code = job->picture ? write_picture(job, picture) : TT_EXIT_GOOD;
+    return code != TT_EXIT_GOOD        ? code
+           : all_well(network, result) ? TT_EXIT_GOOD
+                                       : TT_EXIT_NEGATIVE;
+}
+
+static int run(const struct job *job, const struct tt_network *network)
+{
+    struct tt_gate_picture picture = {.network = network};
+    struct tt_sim_result result = {
+        .flows = calloc(network->flow_count + 1, sizeof(*result.flows)),
+        .ports = calloc(network->port_count + 1, sizeof(*result.ports)),
+        .margin = malloc(sizeof(*result.margin)),
+    };
+    int code = TT_EXIT_ENVIRONMENT;
+
+    picture.frames = malloc(TT_GATE_PICTURE_FRAMES * sizeof(*picture.frames));
+    if (find_port(network, job->port, &picture.port) != 0) {
+        tt_cli_say(COMMAND, "there is no port %s; a port is \"from -> to\"",
+                   job->port ? job->port : "");
+        code = TT_EXIT_USAGE;
+    } else if (!result.flows || !result.ports || !result.margin || !picture.frames) {
+        tt_cli_say(COMMAND, "out of memory");
+    } else {
+        tt_hist_init(result.margin);
+        place_picture(job, &picture);
+        code = simulate(job, network, &picture, &result);
+    }
+    free(result.flows);
+    free(result.ports);
+    free(result.margin);
+    free(picture.frames);
+    return code;
+}
+
+int tt_cmd_gate_simulate(int argc, char **argv)
+{
+    struct job job = {.duration_ns = TT_NS_PER_S};
+    struct tt_gate_file file;
+    int code;
+
+    if (argp_parse(&parser, argc, argv, 0, NULL, &job) != 0) {
+        return TT_EXIT_USAGE;
+    }
+    code = (int)tt_gate_open(COMMAND, &job.options, &file);
+    if (code == TT_EXIT_GOOD) {
+        code = run(&job, &file.network);
+        tt_gate_file_done(&file);
+    }
+    return code;
+}

@@ -1,0 +1,460 @@
+/*
+ * See gate_file.h.
+ */
+#include "cli/gate_file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attr.h"
+#include "cli/gate_flow.h"
+#include "cli/gate_tc.h"
+
+static void set_place(struct tt_gate_place *place, struct tt_message *message, const char *list,
+                      size_t index)
+{
+    place->message = message;
+    snprintf(place->where, sizeof(place->where), "%s[%zu]", list, index);
+}
+
+/* Every key of the object is one of the names. */
+static int check_keys(json_t *object, const struct tt_gate_place *place, const char *const *names)
+{
+    const char *key;
+    json_t *value;
+
+    json_object_foreach(object, key, value)
+    {
+        size_t i = 0;
+
+        while (names[i] && strcmp(names[i], key) != 0) {
+            i++;
+        }
+        if (!names[i]) {
+            int n = snprintf(place->message->text, sizeof(place->message->text),
+                             "%s: there is no key %.40s; there are:", place->where, key);
+
+            for (i = 0; names[i] && n < (int)sizeof(place->message->text); i++) {
+                n += snprintf(place->message->text + n, sizeof(place->message->text) - (size_t)n,
+                              " %s", names[i]);
+            }
+            return -EINVAL;
+        }
+    }
+    return 0;
+}
+
+int tt_gate_check_keys(json_t *object, const struct tt_gate_place *place, const char *const *names)
+{
+    return json_is_object(object)
+               ? check_keys(object, place, names)
+               : tt_say(-EINVAL, place->message, "%s is no object in braces", place->where);
+}
+
+int tt_gate_find_device(const struct tt_gate_file *file, const char *name,
+                        const struct tt_gate_place *place, unsigned *ret_device)
+{
+    for (unsigned i = 0; i < file->device_count; i++) {
+        if (strcmp(file->devices[i].name, name) == 0) {
+            *ret_device = i;
+            return 0;
+        }
+    }
+    return tt_say(-EINVAL, place->message, "%s: no link has a device %.40s", place->where, name);
+}
+
+/* A device that is new is a host. -ENOSPC: too many. */
+static int device_of(struct tt_gate_file *file, const char *name, unsigned *ret_device)
+{
+    for (unsigned i = 0; i < file->device_count; i++) {
+        if (strcmp(file->devices[i].name, name) == 0) {
+            *ret_device = i;
+            return 0;
+        }
+    }
+    if (file->device_count == TT_GATE_DEVICES_MAX) {
+        return -ENOSPC;
+    }
+    *ret_device = (unsigned)file->device_count++;
+    file->devices[*ret_device] = (struct tt_gate_device){0};
+    snprintf(file->devices[*ret_device].name, sizeof(file->devices[0].name), "%s", name);
+    return 0;
+}
+
+static int read_device(const char *name, json_t *json, struct tt_gate_file *file,
+                       struct tt_message *message)
+{
+    static const char *const keys[] = {"bridge", "latency", "driver", "kernel",
+                                       "queues", "gates",   NULL};
+    static const char *const modes[] = {"software", "txtime-assist", "offload"};
+    struct tt_gate_place place = {.message = message};
+    struct tt_gate_device *device;
+    const char *driver = NULL;
+    const char *kernel = NULL;
+    const char *gates = NULL;
+    int64_t queues = 0;
+    unsigned at;
+    int error;
+
+    snprintf(place.where, sizeof(place.where), "devices: %.40s", name);
+    error = tt_gate_check_keys(json, &place, keys);
+    if (error == 0 && (name[0] == 0 || strlen(name) > 24)) {
+        error = tt_say(-EINVAL, message, "%s: a name has 1 to 24 characters", place.where);
+    }
+    if (error != 0) {
+        return error;
+    }
+    if (device_of(file, name, &at) != 0) {
+        return tt_say(-EINVAL, message, "devices: more than %d", TT_GATE_DEVICES_MAX);
+    }
+    device = &file->devices[at];
+    error = tt_gate_value_bool(json, "bridge", &place, &device->bridge);
+    error = error ? error : tt_gate_value_time(json, "latency", &place, &device->latency_ns);
+    error = error ? error : tt_gate_value_text(json, "driver", &place, &driver);
+    error = error ? error : tt_gate_value_text(json, "kernel", &place, &kernel);
+    error = error ? error : tt_gate_value_text(json, "gates", &place, &gates);
+    error = error ? error : tt_gate_value_integer(json, "queues", 0, 4096, &place, &queues);
+    if (error != 0) {
+        return error;
+    }
+    device->driver = driver ? tt_gate_driver_find(driver) : TT_DRIVER_OTHER;
+    device->tx_queues = (unsigned)queues;
+    if (kernel && tt_gate_kernel_parse(kernel, &device->kernel)) {
+        return tt_say(-EINVAL, message, "%s: kernel %.40s is no version such as 6.12", place.where,
+                      kernel);
+    }
+    for (int i = 0; gates && i < 3; i++) {
+        if (strcmp(gates, modes[i]) == 0) {
+            device->mode = (enum tt_gate_mode)i;
+            return 0;
+        }
+    }
+    return gates ? tt_say(-EINVAL, message, "%s: gates is none of software, txtime-assist, offload",
+                          place.where)
+                 : 0;
+}
+
+/* Both directions of a link. */
+static void add_ports(struct tt_gate_file *file, unsigned a, unsigned b, int64_t rate_bps,
+                      int64_t delay_ns)
+{
+    const unsigned ends[2][2] = {{a, b}, {b, a}};
+
+    for (int i = 0; i < 2; i++) {
+        const struct tt_gate_device *from = &file->devices[ends[i][0]];
+        const struct tt_gate_device *to = &file->devices[ends[i][1]];
+        size_t at = file->network.port_count++;
+        struct tt_gate_port *port = &file->network.ports[at];
+
+        file->ends[at][0] = ends[i][0];
+        file->ends[at][1] = ends[i][1];
+        *port = (struct tt_gate_port){
+            .rate_bps = rate_bps,
+            .delay_ns = delay_ns + to->latency_ns,
+            .driver = from->driver,
+            .kernel = from->kernel,
+            .mode = from->bridge ? TT_GATE_OFFLOAD : from->mode,
+            .bridge = from->bridge,
+            .tx_queues = from->tx_queues,
+        };
+        snprintf(port->name, sizeof(port->name), "%.24s -> %.24s", from->name, to->name);
+        /* A bridge has a queue for each priority unless its gates say otherwise. */
+        for (unsigned p = 0; from->bridge && p < 8; p++) {
+            port->class_count = 8;
+            port->class_of_priority[p] = (uint8_t)p;
+            port->queue_count[p] = 1;
+            port->queue_offset[p] = (uint16_t)p;
+        }
+    }
+}
+
+static int read_link(json_t *json, size_t index, struct tt_gate_file *file,
+                     struct tt_message *message)
+{
+    static const char *const keys[] = {"between", "speed", "delay", "interfaces", NULL};
+    struct tt_gate_place place;
+    const json_t *between = json_object_get(json, "between");
+    int64_t rate_bps = 0;
+    int64_t delay_ns = 0;
+    unsigned ends[2];
+    int error;
+
+    set_place(&place, message, "links", index);
+    error = tt_gate_check_keys(json, &place, keys);
+    error = error ? error : tt_gate_value_speed(json, "speed", &place, &rate_bps);
+    error = error ? error : tt_gate_value_time(json, "delay", &place, &delay_ns);
+    if (error != 0) {
+        return error;
+    }
+    if (json_array_size(between) != 2) {
+        return tt_say(-EINVAL, message, "%s: between names no two devices", place.where);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        const char *name = json_string_value(json_array_get(between, i));
+
+        if (!name || name[0] == 0 || strlen(name) > 24 || device_of(file, name, &ends[i]) != 0) {
+            return tt_say(-EINVAL, message, "%s: between: a name has 1 to 24 characters",
+                          place.where);
+        }
+    }
+    if (ends[0] == ends[1] || rate_bps == 0) {
+        return tt_say(-EINVAL, message, "%s: %s", place.where,
+                      rate_bps == 0 ? "speed is missing" : "a link from a device to itself");
+    }
+    for (size_t i = 0; i < 2; i++) {
+        const char *name =
+            json_string_value(json_array_get(json_object_get(json, "interfaces"), i));
+
+        snprintf(file->ifnames[file->network.port_count + i], sizeof(file->ifnames[0]), "%.15s",
+                 name ? name : "");
+    }
+    add_ports(file, ends[0], ends[1], rate_bps, delay_ns);
+    return 0;
+}
+
+static int read_gates(json_t *json, size_t index, struct tt_gate_file *file,
+                      struct tt_message *message)
+{
+    struct tt_gate_place place;
+    const char *names[2] = {NULL, NULL};
+    const json_t *qdiscs = json_object_get(json, "qdiscs");
+    unsigned ends[2];
+    int error;
+
+    set_place(&place, message, "gates", index);
+    error = json_is_object(json)
+                ? 0
+                : tt_say(-EINVAL, message, "%s is no object in braces", place.where);
+    error = error ? error : tt_gate_value_text(json, "from", &place, &names[0]);
+    error = error ? error : tt_gate_value_text(json, "to", &place, &names[1]);
+    if (error == 0 && (!names[0] || !names[1])) {
+        error = tt_say(-EINVAL, message, "%s: from or to is missing", place.where);
+    }
+    for (int i = 0; error == 0 && i < 2; i++) {
+        error = tt_gate_find_device(file, names[i], &place, &ends[i]);
+    }
+    for (size_t p = 0; error == 0 && p < file->network.port_count; p++) {
+        struct tt_gate_port *port = &file->network.ports[p];
+
+        if (file->ends[p][0] != ends[0] || file->ends[p][1] != ends[1]) {
+            continue;
+        }
+        if (file->entries[p]) {
+            return tt_say(-EINVAL, message, "%s: %s has gates already", place.where, port->name);
+        }
+        return qdiscs ? tt_gate_tc_read(qdiscs, &place, port, &file->entries[p])
+                      : tt_gate_tc_taprio(json, &place, port, &file->entries[p]);
+    }
+    return error ? error
+                 : tt_say(-EINVAL, message, "%s: no link from %s to %s", place.where, names[0],
+                          names[1]);
+}
+
+/* ---- the whole file */
+
+static int make(struct tt_gate_file *file, size_t devices, size_t links, size_t flows)
+{
+    file->devices = calloc(devices + 1, sizeof(*file->devices));
+    file->network.ports = calloc(2 * links + 1, sizeof(*file->network.ports));
+    file->ends = calloc(2 * links + 1, sizeof(*file->ends));
+    file->entries = calloc(2 * links + 1, sizeof(struct tt_gate_entry *));
+    file->ifnames = calloc(2 * links + 1, sizeof(*file->ifnames));
+    file->network.flows = calloc(flows + 1, sizeof(*file->network.flows));
+    file->flow_capacity = flows;
+    return file->devices && file->network.ports && file->ends && file->entries && file->ifnames &&
+                   file->network.flows
+               ? 0
+               : -ENOMEM;
+}
+
+static int read_list(json_t *root, const char *key, struct tt_gate_file *file,
+                     int (*read)(json_t *json, size_t index, struct tt_gate_file *file,
+                                 struct tt_message *message),
+                     struct tt_message *message)
+{
+    json_t *list = json_object_get(root, key);
+    int error = 0;
+
+    if (list && !json_is_array(list)) {
+        return tt_say(-EINVAL, message, "%s is no list", key);
+    }
+    for (size_t i = 0; error == 0 && i < json_array_size(list); i++) {
+        error = read(json_array_get(list, i), i, file, message);
+    }
+    return error;
+}
+
+static int parse_plan(json_t *root, struct tt_gate_file *file, struct tt_message *message)
+{
+    static const char *const keys[] = {"devices", "links", "streams", "traffic",
+                                       "gates",   "plan",  NULL};
+    struct tt_gate_place place = {"the plan", message};
+    json_t *devices = json_object_get(root, "devices");
+    size_t links = json_array_size(json_object_get(root, "links"));
+    const char *name;
+    json_t *device;
+    int error = check_keys(root, &place, keys);
+
+    if (error == 0 && (links == 0 || links > TT_GATE_DEVICES_MAX)) {
+        error =
+            tt_say(-EINVAL, message, "the plan has no links, or more than %d", TT_GATE_DEVICES_MAX);
+    }
+    if (error == 0 && make(file, TT_GATE_DEVICES_MAX, links, TT_GATE_FLOWS_MAX) != 0) {
+        error = tt_say(-ENOMEM, message, "out of memory");
+    }
+    if (error != 0) {
+        return error;
+    }
+    json_object_foreach(devices, name, device)
+    {
+        error = error ? error : read_device(name, device, file, message);
+    }
+    error = error ? error : read_list(root, "links", file, read_link, message);
+    error = error ? error : read_list(root, "gates", file, read_gates, message);
+    error = error ? error : read_list(root, "streams", file, tt_gate_flow_stream, message);
+    return error ? error : read_list(root, "traffic", file, tt_gate_flow_traffic, message);
+}
+
+int tt_gate_file_single(struct tt_gate_file *ret_file)
+{
+    struct tt_gate_file file = {0};
+    int error = make(&file, 0, 1, 2 * TT_GATE_CLASSES);
+
+    if (error != 0) {
+        tt_gate_file_done(&file);
+        return error;
+    }
+    file.network.port_count = 1;
+    *ret_file = file;
+    return 0;
+}
+
+void tt_gate_file_usual_traffic(struct tt_gate_file *file)
+{
+    const struct tt_gate_port *port = &file->network.ports[0];
+    uint32_t seen = 0;
+
+    for (unsigned p = 0; p < TT_GATE_PRIORITIES; p++) {
+        unsigned class = tt_gate_class_of(port, p);
+        struct tt_flow *flow;
+
+        if (seen >> class & 1 || port->etf[class].set) {
+            continue;
+        }
+        seen |= 1u << class;
+        flow = &file->network.flows[file->network.flow_count++];
+        *flow = (struct tt_flow){
+            .kind = TT_FLOW_BULK,
+            .priority = p,
+            .frame_bytes = 1514,
+            .payload_bytes = 1448,
+            .gso_bytes = 5 * 1448,
+            .rate_hz = 1,
+            .interval_samples = 1,
+            .hop_count = 1,
+            .hops = {{0, -1}},
+        };
+        snprintf(flow->name, sizeof(flow->name), "full frames of priority %u", p);
+    }
+}
+
+static int parse_tc(json_t *root, const struct tt_gate_file_options *options,
+                    struct tt_gate_file *file, struct tt_message *message)
+{
+    struct tt_gate_place place = {"qdiscs", message};
+    struct tt_gate_port *port;
+    int error = tt_gate_file_single(file);
+
+    if (error != 0) {
+        return tt_say(error, message, "out of memory");
+    }
+    port = &file->network.ports[0];
+    port->rate_bps = options->rate_bps;
+    port->kernel = options->kernel;
+    port->driver = options->driver;
+    port->tx_queues = options->tx_queues;
+    error = tt_gate_tc_read(root, &place, port, &file->entries[0]);
+    if (error == 0 && port->name[0] == 0) {
+        snprintf(port->name, sizeof(port->name), "the interface");
+    }
+    if (error == 0) {
+        tt_gate_file_usual_traffic(file);
+    }
+    return error;
+}
+
+int tt_gate_file_compile(struct tt_gate_file *file, struct tt_message *ret_message)
+{
+    for (size_t i = 0; i < file->network.port_count; i++) {
+        struct tt_gate_port *port = &file->network.ports[i];
+        enum tt_gate_fault fault = tt_gate_check(&port->schedule);
+
+        if (!port->has_schedule || fault == TT_GATE_NO_ENTRY) {
+            continue;
+        }
+        if (fault != TT_GATE_OK) {
+            return tt_say(-EINVAL, ret_message, "%s: %s", port->name, tt_gate_fault_text(fault));
+        }
+        tt_gate_list_free(port->list);
+        port->list = tt_gate_list_new(&port->schedule);
+        if (!port->list) {
+            return tt_say(-ENOMEM, ret_message, "out of memory");
+        }
+    }
+    return 0;
+}
+
+int tt_gate_file_parse(const char *text, size_t bytes, const struct tt_gate_file_options *options,
+                       struct tt_gate_file *ret_file, struct tt_message *ret_message)
+{
+    struct tt_gate_file file = {0};
+    json_error_t fault;
+    json_t *root = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &fault);
+    int error;
+
+    if (!root) {
+        /* tc prints a schedule that is pending as an object without a name. */
+        return tt_say(
+            -EINVAL, ret_message, "line %d, column %d: %.300s%s", fault.line, fault.column,
+            fault.text,
+            bytes > 0 && text[0] == '['
+                ? " (with a schedule pending, what tc -j prints is no JSON: wait until its "
+                  "base time is past)"
+                : "");
+    }
+    error = json_is_array(root) ? parse_tc(root, options, &file, ret_message)
+            : json_is_object(root)
+                ? parse_plan(root, &file, ret_message)
+                : tt_say(-EINVAL, ret_message, "neither a plan in braces nor a list of qdiscs");
+    file.root = root;
+    if (error == 0) {
+        error = tt_gate_file_compile(&file, ret_message);
+    }
+    for (char *c = ret_message->text; error != 0 && *c != 0; c++) {
+        *c = *c < ' ' || *c > '~' ? '?' : *c;
+    }
+    if (error != 0) {
+        tt_gate_file_done(&file);
+        return error;
+    }
+    *ret_file = file;
+    return 0;
+}
+
+void tt_gate_file_done(struct tt_gate_file *file)
+{
+    for (size_t i = 0; file->entries && i < file->network.port_count; i++) {
+        tt_gate_list_free(file->network.ports[i].list);
+        free(file->entries[i]);
+    }
+    free(file->devices);
+    free(file->ends);
+    free(file->ifnames);
+    json_decref(file->root);
+    free(file->entries);
+    free(file->network.ports);
+    free(file->network.flows);
+    *file = (struct tt_gate_file){0};
+}

@@ -1,0 +1,100 @@
+/*
+ * See gate_options.h.
+ */
+#include "cli/gate_options.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "audio/config_value.h"
+#include "audio/stream_config.h"
+#include "cli/gate_value.h"
+
+enum { OPTION_JSON = 256, OPTION_SPEED, OPTION_KERNEL, OPTION_DRIVER, OPTION_QUEUES };
+
+static error_t parse_common(int key, char *argument, struct argp_state *state)
+{
+    struct tt_gate_options *options = state->input;
+
+    switch (key) {
+    case OPTION_JSON:
+        options->json = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (options->path) {
+            argp_error(state, "one file at a time: %s or %s?", options->path, argument);
+        }
+        options->path = argument;
+        return 0;
+    case ARGP_KEY_NO_ARGS:
+        argp_error(state, "which file? Give a plan, what `tc -j qdisc show dev IF` printed, or an "
+                          "interface");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static error_t parse_tc(int key, char *argument, struct argp_state *state)
+{
+    struct tt_gate_options *options = state->input;
+    const char *fault = NULL;
+    int64_t queues = 0;
+
+    switch (key) {
+    case OPTION_SPEED:
+        fault = tt_gate_speed_parse(argument, &options->file.rate_bps);
+        break;
+    case OPTION_KERNEL:
+        fault = tt_gate_kernel_parse(argument, &options->file.kernel);
+        break;
+    case OPTION_DRIVER:
+        options->file.driver = tt_gate_driver_find(argument);
+        fault = options->file.driver == TT_DRIVER_OTHER ? "is no driver that is known here" : NULL;
+        break;
+    case OPTION_QUEUES:
+        fault = tt_value_number(argument, &queues);
+        options->file.tx_queues = (unsigned)queues;
+        break;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+    if (fault) {
+        argp_error(state, "'%s' %s", argument, fault);
+    }
+    return 0;
+}
+
+static const struct argp_option common_options[] = {
+    {"json", OPTION_JSON, NULL, 0, "One JSON object instead of text", 0},
+    {0},
+};
+static const struct argp_option tc_options[] = {
+    {NULL, 0, NULL, 0, "Of the interface, where FILE is what tc printed:", 1},
+    {"speed", OPTION_SPEED, "SPEED", 0, "Its speed: 100M, 1G, ...", 1},
+    {"kernel", OPTION_KERNEL, "VERSION", 0, "The kernel there: 5.10, 6.12, ...", 1},
+    {"driver", OPTION_DRIVER, "NAME", 0, "Its driver, as `ethtool -i` has it: igc, stmmac, ...", 1},
+    {"queues", OPTION_QUEUES, "N", 0, "How many transmit queues it has", 1},
+    {0},
+};
+
+const struct argp tt_gate_argp = {.options = common_options, .parser = parse_common};
+const struct argp tt_gate_tc_argp = {.options = tc_options, .parser = parse_tc};
+
+enum tt_exit tt_gate_open(const char *command, const struct tt_gate_options *options,
+                          struct tt_gate_file *ret_file)
+{
+    struct tt_message message;
+    char ifname[TT_IFNAME_BYTES];
+    int error;
+
+    if (access(options->path, F_OK) != 0 && !tt_value_ifname(options->path, ifname) &&
+        options->path[0] != '-') {
+        return tt_gate_open_live(command, ifname, &options->file, ret_file);
+    }
+    error = tt_gate_file_read(options->path, &options->file, ret_file, &message);
+    if (error != 0) {
+        tt_cli_say(command, "cannot read %s: %s", options->path, message.text);
+    }
+    return error == 0 ? TT_EXIT_GOOD : error == -EINVAL ? TT_EXIT_USAGE : TT_EXIT_ENVIRONMENT;
+}

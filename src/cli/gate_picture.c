@@ -1,0 +1,154 @@
+/*
+ * See gate_picture.h.
+ */
+#include "cli/gate_picture.h"
+
+#include <inttypes.h>
+
+#include "base/attr.h"
+#include "base/min_max.h"
+#include "gate/lint.h"
+
+enum { WIDTH = 1000, LEFT = 90, ROW = 34, TOP = 56, TICKS = 8 };
+
+void tt_gate_picture_take(void *picture, const struct tt_sim_frame *frame)
+{
+    struct tt_gate_picture *p = picture;
+
+    if (frame->port == p->port && frame->end_ns > p->from_ns &&
+        frame->start_ns < p->from_ns + p->length_ns && p->frame_count < TT_GATE_PICTURE_FRAMES) {
+        p->frames[p->frame_count++] = *frame;
+    }
+}
+
+static double x_of(const struct tt_gate_picture *p, int64_t ns)
+{
+    int64_t inside = tt_max64(0, tt_min64(ns - p->from_ns, p->length_ns));
+
+    return LEFT + (double)inside * (WIDTH - LEFT - 20) / (double)p->length_ns;
+}
+
+static unsigned row_count(const struct tt_gate_picture *p)
+{
+    unsigned n = p->network->ports[p->port].class_count;
+
+    return n > 0 ? n : 1;
+}
+
+/* The highest class on top. */
+static int y_of(const struct tt_gate_picture *p, unsigned class)
+{
+    return TOP + ((int)row_count(p) - 1 - (int)class) * ROW;
+}
+
+/* <, > and & of names, for XML. */
+static void write_text(const char *text, FILE *out)
+{
+    for (; *text != 0; text++) {
+        if (*text == '<') {
+            fputs("&lt;", out);
+        } else if (*text == '>') {
+            fputs("&gt;", out);
+        } else if (*text == '&') {
+            fputs("&amp;", out);
+        } else {
+            fputc(*text, out);
+        }
+    }
+}
+
+static void write_head(const struct tt_gate_picture *p, FILE *out)
+{
+    int height = TOP + (int)row_count(p) * ROW + 60;
+
+    fprintf(
+        out,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" "
+        "font-family=\"sans-serif\" "
+        "font-size=\"13\">\n"
+        "<style>\n"
+        "svg { --back: #fff; --ink: #222; --open: #bfe3c6; --closed: #eee; --frame: #2563a8; "
+        "--late: #c2352b }\n"
+        "@media (prefers-color-scheme: dark) { svg { --back: #181a1d; --ink: #ddd; --open: "
+        "#24512f; "
+        "--closed: #2a2c30; --frame: #7db1ea; --late: #ff7a6d } }\n"
+        "text { fill: var(--ink) } .open { fill: var(--open) } .closed { fill: var(--closed) }\n"
+        ".frame { fill: var(--frame); stroke: var(--back); stroke-width: .5 } "
+        ".late { fill: var(--late) }\n"
+        "line { stroke: var(--ink); stroke-width: .5; opacity: .5 }\n"
+        "</style>\n"
+        "<rect width=\"%d\" height=\"%d\" style=\"fill: var(--back)\"/>\n",
+        WIDTH, height, WIDTH, height);
+    fprintf(out, "<text x=\"%d\" y=\"24\" font-size=\"16\">", 12);
+    write_text(p->network->ports[p->port].name, out);
+    fprintf(out, ": gates, and frames on the wire</text>\n");
+}
+
+static void write_gates(const struct tt_gate_picture *p, unsigned class, FILE *out)
+{
+    const struct tt_gate_list *list = p->network->ports[p->port].list;
+    int64_t end_ns = p->from_ns + p->length_ns;
+    struct tt_gate_window window = {p->from_ns, end_ns};
+
+    fprintf(out, "<text x=\"12\" y=\"%d\">class %u</text>\n", y_of(p, class) + 19, class);
+    fprintf(out, "<rect class=\"closed\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>\n", LEFT,
+            y_of(p, class), WIDTH - LEFT - 20, ROW - 6);
+    for (int64_t at_ns = p->from_ns; at_ns < end_ns; at_ns = window.close_ns) {
+        double x;
+
+        if (list &&
+            (!tt_gate_list_window(list, class, at_ns, &window) || window.open_ns >= end_ns)) {
+            break;
+        }
+        x = x_of(p, tt_max64(window.open_ns, p->from_ns));
+        fprintf(out, "<rect class=\"open\" x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"%d\"/>\n", x,
+                y_of(p, class), x_of(p, tt_min64(window.close_ns, end_ns)) - x, ROW - 6);
+    }
+}
+
+static void write_frames(const struct tt_gate_picture *p, FILE *out)
+{
+    for (size_t i = 0; i < p->frame_count; i++) {
+        const struct tt_sim_frame *frame = &p->frames[i];
+        double x = x_of(p, frame->start_ns);
+
+        fprintf(out,
+                "<rect class=\"frame%s\" x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"%d\"><title>",
+                frame->end_ns > frame->close_ns ? " late" : "", x, y_of(p, frame->class) + 6,
+                x_of(p, frame->end_ns) - x, ROW - 18);
+        write_text(p->network->flows[frame->flow].name, out);
+        fprintf(out, ", %s%s</title></rect>\n", tt_gate_us(frame->end_ns - frame->start_ns).text,
+                frame->end_ns > frame->close_ns ? ", longer than its gate is open" : "");
+    }
+}
+
+static void write_axis(const struct tt_gate_picture *p, FILE *out)
+{
+    int bottom = TOP + (int)row_count(p) * ROW;
+
+    for (int i = 0; i <= TICKS; i++) {
+        int64_t ns = p->length_ns / TICKS * i;
+        double x = x_of(p, p->from_ns + ns);
+
+        fprintf(out,
+                "<line x1=\"%.2f\" x2=\"%.2f\" y1=\"%d\" y2=\"%d\"/>"
+                "<text x=\"%.2f\" y=\"%d\" text-anchor=\"middle\" font-size=\"11\">%.6g</text>\n",
+                x, x, TOP - 6, bottom + 4, x, bottom + 20, (double)ns / 1000);
+    }
+    fprintf(
+        out,
+        "<text x=\"%d\" y=\"%d\" font-size=\"11\">us. Green: the gate is open. Blue: a frame; red: "
+        "one that ends after its gate has closed.</text>\n",
+        LEFT, bottom + 42);
+}
+
+void tt_gate_picture_write(const struct tt_gate_picture *picture, FILE *out)
+{
+    write_head(picture, out);
+    for (unsigned c = 0; c < row_count(picture); c++) {
+        write_gates(picture, c, out);
+    }
+    write_frames(picture, out);
+    write_axis(picture, out);
+    fputs("</svg>\n", out);
+}
