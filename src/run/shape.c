@@ -213,7 +213,6 @@ static void publish(struct tt_shape *shape, int64_t now_mono_ns)
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
     shape->work.cpu_ns = cpu.tv_sec * TT_NS_PER_S + cpu.tv_nsec;
     shape->work.elapsed_ns = now_mono_ns - shape->start_mono_ns;
-    shape->work.realtime = shape->forward.realtime;
     for (unsigned c = 0; c < shape->setup.shaper.classes; c++) {
         shape->work.classes[c].shaper = shape->shaper->counters[c];
         shape->work.classes[c].waiting_bytes = tt_shaper_waiting(shape->shaper, c);
@@ -403,6 +402,11 @@ void tt_shape_read(struct tt_shape *shape, struct tt_shape_counters *ret_counter
     tt_counters_read(&shape->lock, &shape->published, sizeof(shape->published), ret_counters);
     ret_counters->returned = atomic_load_explicit(&shape->returned, memory_order_relaxed);
     ret_counters->return_lost = atomic_load_explicit(&shape->return_lost, memory_order_relaxed);
+}
+
+bool tt_shape_has_realtime(const struct tt_shape *shape)
+{
+    return shape->forward.realtime;
 }
 
 bool tt_shape_is_over(struct tt_shape *shape)

@@ -48,7 +48,6 @@ struct tt_shape_counters {
     int64_t elapsed_ns;        /* since the start */
     int64_t cpu_ns;            /* of the real-time thread */
     int64_t list_start_tai_ns; /* of the newest list */
-    bool realtime;
 };
 
 /* For the log. */
@@ -82,6 +81,8 @@ void tt_shape_free(struct tt_shape *shape);
 
 /* Any thread. */
 void tt_shape_read(struct tt_shape *shape, struct tt_shape_counters *ret_counters);
+/* Real-time priority was granted. */
+bool tt_shape_has_realtime(const struct tt_shape *shape);
 /* The interface is gone. */
 bool tt_shape_is_over(struct tt_shape *shape);
 /* Hands over a list; it is taken within a few ms (tt_shape_counters says from when). false: the one
