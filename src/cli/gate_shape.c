@@ -18,35 +18,58 @@
 #define LEAD_NS     (500 * TT_NS_PER_US) /* to the kernel, and for a late wake-up */
 #define QDISCS_MAX  64
 
-enum tt_exit tt_gate_shape_read(const struct tt_gate_shape *job, struct tt_gate_file *ret_file)
+/* The one port of the file that has gates. NULL: there is none, or more. */
+static const struct tt_gate_port *find_port(const struct tt_gate_shape *job,
+                                            const struct tt_gate_file *file)
+{
+    const struct tt_gate_port *found = NULL;
+    size_t n = 0;
+
+    for (size_t i = 0; i < file->network.port_count; i++) {
+        const struct tt_gate_port *port = &file->network.ports[i];
+
+        if (port->list) {
+            found = port;
+            n++;
+        }
+    }
+    if (n == 0) {
+        tt_cli_say(COMMAND, "%s: there is no schedule in it (a taprio with entries)",
+                   job->schedule_path);
+    } else if (n > 1) {
+        tt_cli_say(COMMAND, "%s: %zu ports have gates in it; give a file with those of one",
+                   job->schedule_path, n);
+    }
+    return n == 1 ? found : NULL;
+}
+
+enum tt_exit tt_gate_shape_read(const struct tt_gate_shape *job, struct tt_gate_file *ret_file,
+                                const struct tt_gate_port **ret_port)
 {
     struct tt_message message = {{0}};
     int error = tt_gate_file_read(job->schedule_path, &job->file_options, ret_file, &message);
-    enum tt_exit code = TT_EXIT_USAGE;
 
     if (error != 0) {
         tt_cli_say(COMMAND, "%s: %s", job->schedule_path, message.text);
         return error == -EINVAL ? TT_EXIT_USAGE : TT_EXIT_ENVIRONMENT;
     }
     error = tt_gate_file_compile(ret_file, &message);
+    *ret_port = NULL;
     if (error != 0) {
         tt_cli_say(COMMAND, "%s: %s", job->schedule_path, message.text);
-    } else if (ret_file->network.port_count != 1) {
-        tt_cli_say(COMMAND, "%s: the gates of %zu ports; take one of them with `tactus gate show`",
-                   job->schedule_path, ret_file->network.port_count);
-    } else if (!ret_file->network.ports[0].list) {
-        tt_cli_say(COMMAND, "%s: there is no schedule in it (a taprio with entries)",
-                   job->schedule_path);
     } else {
-        return TT_EXIT_GOOD;
+        *ret_port = find_port(job, ret_file);
     }
-    tt_gate_file_done(ret_file);
-    return code;
+    if (!*ret_port) {
+        tt_gate_file_done(ret_file);
+        return TT_EXIT_USAGE;
+    }
+    return TT_EXIT_GOOD;
 }
 
 static enum tt_exit use_schedule(struct tt_gate_shape *job)
 {
-    const struct tt_gate_port *port = &job->file.network.ports[0];
+    const struct tt_gate_port *port = job->port;
     struct tt_classifier *classifier = &job->setup.classifier;
 
     job->setup.list = port->list;
@@ -77,9 +100,8 @@ static enum tt_exit use_schedule(struct tt_gate_shape *job)
 
 static enum tt_exit find_rate(struct tt_gate_shape *job)
 {
-    job->setup.shaper.rate_bps = job->file_options.rate_bps > 0
-                                     ? job->file_options.rate_bps
-                                     : job->file.network.ports[0].rate_bps;
+    job->setup.shaper.rate_bps =
+        job->file_options.rate_bps > 0 ? job->file_options.rate_bps : job->port->rate_bps;
     if (job->setup.shaper.rate_bps == 0) {
         tt_cli_say(COMMAND, "how fast is the wire? Give --rate, such as --rate 100M");
         return TT_EXIT_USAGE;
@@ -135,7 +157,7 @@ int tt_cmd_gate_shape(int argc, char **argv)
     if (argp_parse(&tt_gate_shape_argp, argc, argv, 0, NULL, &job) != 0) {
         return TT_EXIT_USAGE;
     }
-    code = tt_gate_shape_read(&job, &job.file);
+    code = tt_gate_shape_read(&job, &job.file, &job.port);
     if (code != TT_EXIT_GOOD) {
         return code;
     }

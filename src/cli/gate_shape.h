@@ -24,14 +24,16 @@ struct tt_gate_shape {
     int64_t duration_ns; /* 0: until interrupted */
     bool json;
     bool explain;
-    bool realtime;            /* was granted */
-    struct tt_gate_file file; /* the schedule at the start */
+    bool realtime;                   /* was granted */
+    struct tt_gate_file file;        /* the schedule at the start */
+    const struct tt_gate_port *port; /* in it */
 };
 
 extern const struct argp tt_gate_shape_argp; /* its input is a struct tt_gate_shape */
 
-/* The schedule, anew; the caller frees it. Says why not. */
-enum tt_exit tt_gate_shape_read(const struct tt_gate_shape *job, struct tt_gate_file *ret_file);
+/* The schedule, anew, and its port in it; the caller frees it. Says why not. */
+enum tt_exit tt_gate_shape_read(const struct tt_gate_shape *job, struct tt_gate_file *ret_file,
+                                const struct tt_gate_port **ret_port);
 /* Shapes until it is told to end, and says what came of it. */
 enum tt_exit tt_gate_shape_run(struct tt_gate_shape *job);
 /* --explain. */

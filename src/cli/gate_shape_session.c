@@ -34,7 +34,7 @@ struct session {
     FILE *log;
     struct tt_gate_file replaced[LISTS_MAX]; /* lists in use, or that were */
     size_t replaced_count;
-    bool pending; /* the newest list's start is not in the log yet */
+    const struct tt_gate_list *pending; /* its start is not in the log yet */
     int64_t start_before_ns;
     struct tt_shape_departure departures[TAKE];
 };
@@ -105,10 +105,9 @@ static void replace_schedule(struct session *session)
         tt_cli_say(COMMAND, "%d schedules are enough; start it anew", LISTS_MAX);
         return;
     }
-    if (tt_gate_shape_read(session->job, file) != TT_EXIT_GOOD) {
+    if (tt_gate_shape_read(session->job, file, &port) != TT_EXIT_GOOD) {
         return;
     }
-    port = &file->network.ports[0];
     if (port->class_count > session->job->setup.shaper.classes) {
         tt_cli_say(COMMAND, "%s has %u classes now, and there were %u at the start: not taken",
                    session->job->schedule_path, port->class_count,
@@ -122,7 +121,7 @@ static void replace_schedule(struct session *session)
         return;
     }
     session->replaced_count++;
-    session->pending = true;
+    session->pending = port->list;
 }
 
 static void show_live(struct session *session, const struct tt_shape_counters *now,

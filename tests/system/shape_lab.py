@@ -121,10 +121,11 @@ class Lab:
         ready.settimeout(TIMEOUT_S)
         name = self.folder / f"notify{len(self.programs)}"
         ready.bind(str(name))
-        self.shaper = self.start(NEAR, self.tactus, "gate", "shape", "--schedule", path, "--rate", rate, "--to", WIRE,
-                                 "--tap", tap, "--log", self.folder / "departures", "--json", *options,
-                                 stdout=subprocess.PIPE, stderr=open(self.folder / "errors", "w", encoding="utf-8"),
-                                 env={**os.environ, "NOTIFY_SOCKET": str(name)})
+        with open(self.folder / "errors", "w", encoding="utf-8") as errors:
+            self.shaper = self.start(NEAR, self.tactus, "gate", "shape", "--schedule", path, "--rate", rate, "--to",
+                                     WIRE, "--tap", tap, "--log", self.folder / "departures", "--json", *options,
+                                     stdout=subprocess.PIPE, stderr=errors,
+                                     env={**os.environ, "NOTIFY_SOCKET": str(name)})
         while b"READY=1" not in ready.recv(4096):
             pass
         ready.close()
