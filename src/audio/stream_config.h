@@ -47,6 +47,7 @@ struct tt_stream_config {
     int64_t ptime_tolerance_ns;  /* either side */
     int64_t playout_latency_ns;  /* a listener presents this much after the presentation time */
     int64_t launch_lead_ns;      /* kernel pacing: handed over this long before launch */
+    int64_t launch_offset_ns;    /* launch modulo a packet's interval; 0: any */
     enum tt_on_absence on_absence;
     enum tt_on_loss on_loss;
     enum tt_on_underrun on_underrun;

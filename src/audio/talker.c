@@ -41,6 +41,7 @@ void tt_talker_init(struct tt_talker *talker, const struct tt_stream_config *con
         .frames_per_pdu = config->frames_per_pdu,
         .mtt_ns = config->mtt_ns,
         .time_uncertainty_ns = config->time_uncertainty_ns,
+        .launch_offset_ns = config->launch_offset_ns,
         .wire_ns = wire_ns,
     };
 
@@ -61,6 +62,7 @@ void tt_talker_init_schedule(struct tt_talker *talker, const struct tt_talker_sc
     talker->frames_per_pdu = schedule->frames_per_pdu;
     talker->mtt_ns = schedule->mtt_ns;
     talker->time_uncertainty_ns = schedule->time_uncertainty_ns;
+    talker->launch_offset_ns = schedule->launch_offset_ns;
     talker->wire_ns = schedule->wire_ns;
     talker->interval_ns = (int64_t)schedule->frames_per_pdu * schedule->rate.frame_ticks *
                           TT_NS_PER_S / schedule->rate.ticks_hz;
@@ -94,6 +96,15 @@ int64_t tt_talker_due(const struct tt_talker *talker, int64_t frame)
     return talker->start_tai_ns + tt_media_rate_ns(talker->rate, frames);
 }
 
+/* The first time that is not earlier and lies at the launch offset in its interval. */
+static int64_t at_offset(const struct tt_talker *talker, int64_t due_tai_ns)
+{
+    int64_t behind_ns = talker->launch_offset_ns - due_tai_ns;
+
+    return due_tai_ns + behind_ns -
+           tt_floor_div(behind_ns, talker->interval_ns) * talker->interval_ns;
+}
+
 void tt_talker_start(struct tt_talker *talker, int64_t frame, int64_t media_tai_ns)
 {
     talker->mr = talker->started && !talker->mr_sent;
@@ -104,6 +115,8 @@ void tt_talker_start(struct tt_talker *talker, int64_t frame, int64_t media_tai_
     if (talker->grid) {
         place_on_grid(talker, talker->start_tai_ns);
         talker->start_tai_ns = tt_talker_due(talker, frame);
+    } else if (talker->launch_offset_ns > 0) {
+        talker->start_tai_ns = at_offset(talker, talker->start_tai_ns);
     }
 }
 

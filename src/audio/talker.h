@@ -31,9 +31,10 @@ struct tt_talker {
     bool sparse;
     int64_t mtt_ns;
     int64_t time_uncertainty_ns;
-    int64_t stamp_offset_ns; /* added to presentation times on the wire (a UTC time scale) */
-    int64_t wire_ns;         /* one PDU on the link */
-    int64_t interval_ns;     /* one PDU of media time, rounded down */
+    int64_t launch_offset_ns; /* 0: any */
+    int64_t stamp_offset_ns;  /* added to presentation times on the wire (a UTC time scale) */
+    int64_t wire_ns;          /* one PDU on the link */
+    int64_t interval_ns;      /* one PDU of media time, rounded down */
 
     int64_t start_tai_ns;             /* due time of frame 0 of this run */
     int64_t start_frame;              /* its device position */
@@ -76,6 +77,7 @@ struct tt_talker_schedule {
     unsigned frames_per_pdu;
     int64_t mtt_ns;
     int64_t time_uncertainty_ns;
+    int64_t launch_offset_ns; /* of the first PDU in its interval, counted from TAI 0; 0: any */
     int64_t wire_ns;
 };
 void tt_talker_init_schedule(struct tt_talker *talker, const struct tt_talker_schedule *schedule);

@@ -26,6 +26,7 @@ static const struct argp_option options[] = {
      "Run on TAI, or on the clock of that CRF stream", 0},
     {"crf", TT_OPTION_KEY + 0x8D, "ID,MAC[,HZ]", 0, "Tell the clock to others as this CRF stream",
      0},
+    {"launch-offset", TT_OPTION_KEY + 0x8E, "TIME", 0, "Launched at this phase of the interval", 0},
     {"launch-lead", TT_OPTION_KEY + 0x8B, "TIME", 0, "Handed to the kernel so long before", 0},
     {0},
 };

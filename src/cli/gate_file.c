@@ -406,8 +406,8 @@ int tt_gate_file_compile(struct tt_gate_file *file, struct tt_message *ret_messa
     return 0;
 }
 
-int tt_gate_file_parse(const char *text, size_t bytes, const struct tt_gate_file_options *options,
-                       struct tt_gate_file *ret_file, struct tt_message *ret_message)
+static int parse(const char *text, size_t bytes, const struct tt_gate_file_options *options,
+                 struct tt_gate_file *ret_file, struct tt_message *ret_message)
 {
     struct tt_gate_file file = {0};
     json_error_t fault;
@@ -425,15 +425,10 @@ int tt_gate_file_parse(const char *text, size_t bytes, const struct tt_gate_file
                 : "");
     }
     error = json_is_array(root) ? parse_tc(root, options, &file, ret_message)
-            : json_is_object(root)
-                ? parse_plan(root, &file, ret_message)
-                : tt_say(-EINVAL, ret_message, "neither a plan in braces nor a list of qdiscs");
+                                : parse_plan(root, &file, ret_message);
     file.root = root;
     if (error == 0) {
         error = tt_gate_file_compile(&file, ret_message);
-    }
-    for (char *c = ret_message->text; error != 0 && *c != 0; c++) {
-        *c = *c < ' ' || *c > '~' ? '?' : *c;
     }
     if (error != 0) {
         tt_gate_file_done(&file);
@@ -441,6 +436,18 @@ int tt_gate_file_parse(const char *text, size_t bytes, const struct tt_gate_file
     }
     *ret_file = file;
     return 0;
+}
+
+int tt_gate_file_parse(const char *text, size_t bytes, const struct tt_gate_file_options *options,
+                       struct tt_gate_file *ret_file, struct tt_message *ret_message)
+{
+    int error = parse(text, bytes, options, ret_file, ret_message);
+
+    /* It quotes what was there. */
+    for (char *c = ret_message->text; error != 0 && *c != 0; c++) {
+        *c = *c < ' ' || *c > '~' ? '?' : *c;
+    }
+    return error;
 }
 
 void tt_gate_file_done(struct tt_gate_file *file)

@@ -95,9 +95,19 @@ void tt_stream_conversion(const struct tt_stream *stream, struct tt_message *ret
     }
 }
 
+static bool has_lost_interface(const struct tt_stream *stream)
+{
+    return (stream->live.state == TT_STREAM_RUNNING || stream->live.state == TT_STREAM_DRAINING) &&
+           atomic_load(&stream->engine.device->state) == TT_DEVICE_GONE;
+}
+
 void tt_stream_step(struct tt_stream *stream)
 {
-    if (stream->role == TT_ROLE_TALKER) {
+    if (has_lost_interface(stream)) {
+        tt_stream_fail(stream, -ENODEV,
+                       "interface %s is gone: deleted, or moved to another network namespace",
+                       stream->config.ifname);
+    } else if (stream->role == TT_ROLE_TALKER) {
         tt_stream_talk_step(stream);
     } else {
         tt_stream_listen_step(stream);

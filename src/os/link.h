@@ -43,8 +43,8 @@ struct tt_link_ops {
      * allows; -ENETDOWN, works again by itself when the link is up; -ENXIO the interface is gone.
      */
     int (*send)(struct tt_link *link, const struct tt_link_packet *packets, int n);
-    /* Takes up to n <= TT_LINK_BATCH packets that are there; 0: none. An interface that is down, or
-     * gone, has none; they come again by themselves when it is up. */
+    /* Takes up to n <= TT_LINK_BATCH packets that are there; 0: none. An interface that is down has
+     * none; they come again by themselves when it is up. -ENXIO: the interface is gone. */
     int (*receive)(struct tt_link *link, struct tt_link_packet *packets, int n);
     /* Adds up to TT_LINK_BATCH reports of the error queue to *errors and returns how many. */
     int (*collect_errors)(struct tt_link *link, struct tt_link_errors *errors);

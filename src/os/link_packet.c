@@ -137,6 +137,15 @@ static int packet_send(struct tt_link *link, const struct tt_link_packet *packet
     return sent;
 }
 
+/* The kernel unbinds the sockets of an interface that is deleted or moved elsewhere. */
+static bool is_gone(const struct packet_link *p)
+{
+    struct sockaddr_ll address = {.sll_ifindex = 1};
+    socklen_t bytes = sizeof(address);
+
+    return getsockname(p->fd, (struct sockaddr *)&address, &bytes) == 0 && address.sll_ifindex < 0;
+}
+
 static int packet_receive(struct tt_link *link, struct tt_link_packet *packets, int n)
 {
     struct packet_link *p = packet_of(link);
@@ -145,6 +154,9 @@ static int packet_receive(struct tt_link *link, struct tt_link_packet *packets, 
 
     while (taken < n && tt_packet_ring_take(&p->ring, &packets[taken])) {
         taken++;
+    }
+    if (taken == 0 && is_gone(p)) {
+        return -ENXIO;
     }
     if (taken > 0 && tt_clock_tai_offset(&tai_offset_s) == 0) {
         p->tai_offset_ns = tai_offset_s * TT_NS_PER_S;

@@ -52,8 +52,8 @@ const char *tt_note_text(enum tt_note note)
                "launch_unkept): its qdisc was replaced or taken away while the stream ran, which "
                "drops what waits in it";
     case TT_NOTE_LINK_GONE:
-        return "the interface is gone (deleted, or moved to another network namespace): the device "
-               "ended with ENODEV; open it again once the interface is back";
+        return "the interface is gone (deleted, or moved to another network namespace): the stream "
+               "ended; open it again once the interface is back";
     case TT_NOTE_UNSYNCHRONISED:
         return "the kernel says that its clock is not synchronised (STA_UNSYNC): packets carried "
                "tu, so listeners need not trust their stamps; where ptp4l and phc2sys, or chrony "

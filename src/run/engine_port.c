@@ -212,6 +212,7 @@ static int64_t receive_all(struct tt_engine_port *port, int64_t now_tai_ns,
         int n = receive_batch(port, packets);
 
         counters->receive_calls++;
+        port->gone = n == -ENXIO;
         for (int i = 0; i < n; i++) {
             hand_out(port, &packets[i], now_tai_ns, counters);
             last_tai_ns = tt_min64(packets[i].time_tai_ns, now_tai_ns);
@@ -251,6 +252,9 @@ void tt_engine_port_step(struct tt_engine_port *port, int64_t now_tai_ns,
     for (size_t i = 0; i < port->listen_count; i++) {
         if (tt_listen_runs(port->listens[i])) {
             tt_listen_conclude(port->listens[i], now_tai_ns, done_tai_ns, drops);
+            if (port->gone) {
+                tt_listen_lose_link(port->listens[i]);
+            }
         }
     }
 }

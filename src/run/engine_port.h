@@ -8,6 +8,7 @@
 #ifndef TT_RUN_ENGINE_PORT_H
 #define TT_RUN_ENGINE_PORT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,6 +24,7 @@ struct tt_engine_port_stream {
 
 struct tt_engine_port {
     struct tt_link *link;
+    bool gone;        /* the link's interface */
     uint8_t *packets; /* TT_LINK_BATCH x packet_bytes */
     size_t packet_bytes;
     struct tt_listen **listens;

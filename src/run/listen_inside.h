@@ -51,5 +51,7 @@ TT_RT void tt_listen_take(struct tt_listen *listen, const struct tt_link_packet 
  * presents, publishes, wakes the program, and sets next_tai_ns. */
 TT_RT void tt_listen_conclude(struct tt_listen *listen, int64_t now_tai_ns, int64_t done_tai_ns,
                               uint64_t drops);
+/* The link's interface is gone: so is the device. */
+TT_RT void tt_listen_lose_link(struct tt_listen *listen);
 
 #endif

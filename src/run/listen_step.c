@@ -141,3 +141,10 @@ void tt_listen_conclude(struct tt_listen *listen, int64_t now_tai_ns, int64_t do
     listen->next_tai_ns =
         done_tai_ns < now_tai_ns ? now_tai_ns : next_step(listen, now_tai_ns, ready);
 }
+
+void tt_listen_lose_link(struct tt_listen *listen)
+{
+    atomic_fetch_or(&listen->notes, TT_NOTE_LINK_GONE);
+    tt_device_leave(&listen->device, TT_DEVICE_RUNNING, TT_DEVICE_GONE);
+    tt_device_wake(&listen->device, 0);
+}

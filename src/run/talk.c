@@ -122,8 +122,14 @@ void tt_talk_write(struct tt_talk *talk, int64_t frame, enum tt_pcm_format forma
 
 void tt_talk_prepare(struct tt_talk *talk)
 {
+    int64_t frame = atomic_load(&talk->device.program_frame);
+
     tt_talk_stop(talk);
-    atomic_store(&talk->device.engine_frame, atomic_load(&talk->device.program_frame));
+    if (atomic_load(&talk->device.state) == TT_DEVICE_XRUN) { /* written before it was heard of */
+        tt_talk_log_lost(talk, TT_EVENT_XRUN, talk->xrun_frame, frame - talk->xrun_frame,
+                         tt_engine_tai(talk->engine));
+    }
+    atomic_store(&talk->device.engine_frame, frame);
     atomic_store(&talk->device.state, TT_DEVICE_STOPPED);
 }
 

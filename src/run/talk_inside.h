@@ -67,7 +67,8 @@ struct tt_talk {
     struct tt_flight flight;
     int64_t reports_until_tai_ns; /* after that the kernel has nothing more to report */
     int64_t last_launch_tai_ns;
-    bool silent; /* silence stands in for the program */
+    bool silent;        /* silence stands in for the program */
+    int64_t xrun_frame; /* up to here the last xrun is told */
     atomic_uint notes;
 
     size_t packet_bytes;

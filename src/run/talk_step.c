@@ -46,6 +46,7 @@ static bool make_do(struct tt_talk *talk, int64_t there, int64_t now_tai_ns,
     }
     talk->live.counters.xruns++;
     tt_talk_log_event(talk, TT_EVENT_XRUN, at, there, now_tai_ns);
+    talk->xrun_frame = at + there;
     tt_device_leave(&talk->device, TT_DEVICE_RUNNING, TT_DEVICE_XRUN);
     return false;
 }

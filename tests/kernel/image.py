@@ -21,13 +21,13 @@ import subprocess
 import tempfile
 import time
 
-PROGRAMS = ("ip", "tc", "dash", "kmod", "aplay", "amixer", "setpriv", "arecordmidi", "chrt")
+PROGRAMS = ("ip", "tc", "dash", "kmod", "aplay", "amixer", "setpriv", "arecordmidi", "chrt", "iperf3")
 LINKS = {
     "bin/sh": "dash",
     "bin/arecord": "aplay",
     "sbin/modprobe": "../bin/kmod",
 }
-MODULES = ("veth", "sch_etf", "sch_mqprio", "sch_taprio", "snd-aloop", "snd-virmidi")
+MODULES = ("veth", "sch_etf", "sch_mqprio", "sch_taprio", "sch_cbs", "tun", "snd-aloop", "snd-virmidi")
 FOLDERS = ("proc", "sys", "dev", "tmp", "run", "project")
 ALSA_CONFIGURATION = pathlib.Path("/usr/share/alsa")
 ALSA_PARTS = ("alsa.conf", "pcm", "cards/aliases.conf")

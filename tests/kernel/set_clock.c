@@ -1,7 +1,8 @@
 /*
- * Sets what a time daemon sets: the kernel's TAI offset, or steps CLOCK_REALTIME.
+ * Sets what a time daemon sets: the kernel's TAI offset, or that the clock is synchronised; or
+ * steps CLOCK_REALTIME.
  *
- * usage: set_clock tai SECONDS | step MILLISECONDS
+ * usage: set_clock tai SECONDS | step MILLISECONDS | synchronised
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,14 @@
 static int set_tai(long seconds)
 {
     struct timex t = {.modes = ADJ_TAI, .constant = seconds};
+
+    return adjtimex(&t) < 0;
+}
+
+/* The kernel takes it back once the greatest error, which grows by itself, is 16 s. */
+static int set_synchronised(void)
+{
+    struct timex t = {.modes = ADJ_STATUS | ADJ_MAXERROR | ADJ_ESTERROR};
 
     return adjtimex(&t) < 0;
 }
@@ -39,6 +48,8 @@ int main(int argc, char **argv)
         failed = set_tai(atol(argv[2]));
     } else if (argc == 3 && strcmp(argv[1], "step") == 0) {
         failed = step(atoll(argv[2]));
+    } else if (argc == 2 && strcmp(argv[1], "synchronised") == 0) {
+        failed = set_synchronised();
     }
     if (failed == 1) {
         perror("set_clock");

@@ -10,6 +10,7 @@
 #include "base/ns.h"
 #include "os/link_loop.h"
 #include "run/listen.h"
+#include "run/note.h"
 #include "run/send.h"
 #include "run/talk.h"
 #include "test.h"
@@ -194,6 +195,7 @@ static void an_underrun_is_an_xrun_and_recovers(void **state)
     struct rig *rig = *state;
     struct tt_talk_counters counters;
     struct tt_listen_counters heard;
+    const struct tt_event *lost;
     int64_t resumed;
 
     build(rig, false, 1000);
@@ -208,8 +210,13 @@ static void an_underrun_is_an_xrun_and_recovers(void **state)
     assert_int_equal(counters.xruns, 1);
     assert_int_equal(counters.pdus_sent, 166);
 
+    write_frames(rig, 200); /* the program has not heard of it yet */
     tt_talk_prepare(rig->talk);
-    assert_int_equal(sent_up_to(rig), 1000); /* what was left is dropped */
+    assert_int_equal(sent_up_to(rig), 1200); /* what was left is dropped, and told */
+    lost = &tt_talk_log(rig->talk)->events[tt_talk_log(rig->talk)->n - 1];
+    assert_int_equal(lost->kind, TT_EVENT_XRUN);
+    assert_int_equal(lost->frame, 166 * 6);
+    assert_int_equal(lost->frames, 4 + 200);
     write_frames(rig, 1200);
     assert_int_equal(tt_talk_start(rig->talk, false), 0);
     rig->talk_ns = rig->clock.mono_ns;
@@ -383,6 +390,36 @@ static void an_endless_recorder_runs_on(void **state)
     run(rig, 3 * TT_NS_PER_S, false);
     assert_int_equal(state_of_listen(rig), TT_DEVICE_RUNNING);
     assert_in_range(presented_up_to(rig), 3 * RATE - RATE / 100, 3 * RATE);
+}
+
+static int receive_of_gone(struct tt_link *link, struct tt_link_packet *packets, int n)
+{
+    (void)link;
+    (void)packets;
+    (void)n;
+    return -ENXIO;
+}
+
+static void a_deleted_interface_ends_a_recording(void **state)
+{
+    struct rig *rig = *state;
+    const struct tt_link_ops *ops;
+    struct tt_link_ops gone;
+
+    build(rig, false, 10000);
+    ops = rig->in->ops;
+    gone = *ops;
+    gone.receive = receive_of_gone;
+    write_frames(rig, BUFFER);
+    tt_listen_start(rig->listen, false);
+    tt_talk_start(rig->talk, false);
+    run(rig, 20 * TT_NS_PER_MS, true);
+    assert_int_equal(state_of_listen(rig), TT_DEVICE_RUNNING);
+    rig->in->ops = &gone;
+    run(rig, 20 * TT_NS_PER_MS, true);
+    assert_int_equal(state_of_listen(rig), TT_DEVICE_GONE);
+    assert_true(tt_listen_notes(rig->listen) & TT_NOTE_LINK_GONE);
+    rig->in->ops = ops;
 }
 
 /* The talker goes away: the device runs on in silence, or stops where the configuration says so. */
@@ -836,6 +873,7 @@ int main(void)
         TEST(a_slow_recorder_is_an_xrun_and_recovers),
         TEST(an_endless_recorder_runs_on),
         TEST(absence_is_silence_or_an_xrun),
+        TEST(a_deleted_interface_ends_a_recording),
         TEST(what_arrived_before_the_start_is_dropped),
         TEST(a_long_backlog_is_taken_in_its_own_time),
         TEST(utc_stamps),

@@ -259,6 +259,28 @@ def interface_deleted(case):
     case.say_once("the interface is gone: what came after that is lost")
 
 
+def interface_of_recording_deleted(case):
+    case.play(60000)
+    recording = case.lab.folder / "recording.raw"
+    arecord = subprocess.Popen(["arecord", "-D", "record", "-t", "raw", "-f", "S16_LE", "-r", str(RATE), "-c", "2",
+                                str(recording)], stderr=subprocess.PIPE, text=True,
+                               env=case.lab.environment(case.lab.device("record", "record", mtt="200ms"),
+                                                        TACTUS_VERBOSE="1"))
+    end = time.monotonic() + PATIENCE_S
+    while not (recording.exists() and recording.read_bytes().strip(bytes(1))) and time.monotonic() < end:
+        time.sleep(0.02)
+    ip(f"link del {LISTENER}")
+    try:
+        errors = arecord.communicate(timeout=PATIENCE_S)[1]
+    except subprocess.TimeoutExpired:
+        arecord.kill()
+        errors = arecord.communicate()[1]
+    case.check(arecord.returncode == 1 and "No such device" in errors, f"arecord ends and says why: {errors}")
+    case.check("the interface is gone" in errors, f"and so do we: {errors}")
+    case.check(recording.read_bytes().strip(bytes(1)) != b"", "nothing was recorded")
+    case.end(code=1)
+
+
 def enobufs(case):
     case.play(5000)
     tc(f"qdisc add dev {TALKER} root bfifo limit 10b")
@@ -302,6 +324,7 @@ CASES = {
     "link-down-up": (link_down_up, False, {}),
     "cable-pulled": (cable_pulled, False, {}),
     "interface-deleted": (interface_deleted, False, {}),
+    "interface-of-recording-deleted": (interface_of_recording_deleted, False, {}),
     "enobufs": (enobufs, False, {}),
     "enobufs-for-good": (enobufs_for_good, False, {}),
     "clock-unsynchronised": (lambda case: uncertain(case, "1", True), False, {}),

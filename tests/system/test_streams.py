@@ -234,6 +234,19 @@ def case_talker_goes(lab):
     check(last["counters"]["frames_lost"] == 0 and last["xruns"] == 0 and last["frames"] > 40000, last)
 
 
+def case_interface_deleted(lab):
+    """Both ends say so and end; what was recorded is there."""
+    out = lab.folder / "out.wav"
+    listener = lab.listen(*options(), out)
+    talker = lab.talk(*options(), *EASY, "tone:440")
+    listener.wait_line("sound", lambda line: (line["streams"][0]["peak_dbfs"] or [None])[0])
+    subprocess.run(["ip", "link", "del", TALKER], check=True)
+    for program in (talker, listener):
+        last = program.end(3)["streams"][0]
+        check(last["frames"] > 0 and "is gone: deleted" in program.errors(), last, program.errors())
+    check(wav_parts(out.read_bytes())[4].strip(bytes(1)), "nothing was recorded")
+
+
 def case_hung_source(lab):
     """A source that never answers holds nothing up: silence, counted, and an interrupt still ends it."""
     fifo = lab.folder / "in.raw"

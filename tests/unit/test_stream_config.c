@@ -16,10 +16,10 @@
 #include "base/ns.h"
 
 static const char *const key_names[] = {
-    "ifname",           "addr",        "streamid", "prio",    "mtt",        "frames_per_pdu",
-    "ptime_tolerance",  "vlan_id",     "pcp",      "sparse",  "on_absence", "playout_latency",
-    "timescale",        "launch_lead", "pace",     "format",  "rate",       "channels",
-    "time_uncertainty", "on_underrun", "tu",       "on_loss",
+    "ifname",           "addr",        "streamid", "prio",    "mtt",           "frames_per_pdu",
+    "ptime_tolerance",  "vlan_id",     "pcp",      "sparse",  "on_absence",    "playout_latency",
+    "timescale",        "launch_lead", "pace",     "format",  "rate",          "channels",
+    "time_uncertainty", "on_underrun", "tu",       "on_loss", "launch_offset",
 };
 
 static struct tt_message message;

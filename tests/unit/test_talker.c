@@ -65,6 +65,28 @@ static void a_packet_is_what_the_standard_says(void **state)
     assert_int_equal(aaf.bit_depth, 16);
 }
 
+/* Every 125 us at the phase that was planned, whenever it starts. */
+static void launches_keep_their_offset(void **state)
+{
+    struct tt_stream_config config = config_of(48000, 6);
+
+    (void)state;
+    config.launch_offset_ns = 1680;
+    for (int64_t start_ns = START_NS; start_ns < START_NS + 250000; start_ns += 777) {
+        struct tt_talker talker;
+        struct tt_talker_pdu pdu;
+
+        tt_talker_init(&talker, &config, our_mac, 0);
+        tt_talker_start(&talker, 0, start_ns);
+        for (int i = 0; i < 3; i++) {
+            assert_int_equal(tt_talker_next(&talker, start_ns, &pdu), TT_TALKER_SEND);
+            assert_int_equal(pdu.launch_tai_ns % 125000, 1680);
+        }
+        assert_true(pdu.launch_tai_ns - start_ns >= 375000);
+        assert_true(pdu.launch_tai_ns - start_ns < 500000);
+    }
+}
+
 /* A simulated week: PDU k is due exactly where frame k n belongs, at every rate. */
 static void a_week_does_not_drift(void **state)
 {
@@ -208,6 +230,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_packet_is_what_the_standard_says),
+        cmocka_unit_test(launches_keep_their_offset),
         cmocka_unit_test(a_week_does_not_drift),
         cmocka_unit_test(sparse_stamps),
         cmocka_unit_test(catching_up),
