@@ -32,8 +32,7 @@ static const struct argp_option options[] = {
      "The gates: what `tc -j qdisc show dev IF` prints of a taprio, or a plan; read again, for a "
      "change at its base time, on SIGHUP",
      0},
-    {"rate", OPTION_RATE, "SPEED", 0, "Of the wire, such as 100M or 1G; without it the interface's",
-     0},
+    {"rate", OPTION_RATE, "SPEED", 0, "Of the wire, such as 100M or 1G; a plan has it, too", 0},
     {"to", OPTION_TO, "IF", 0, "The interface that frames leave by", 0},
     {"tap", OPTION_TAP, "NAME", 0, "The device that is made, gate0 without it", 0},
     {"mode", OPTION_MODE, "strict|computed", 0,
