@@ -18,12 +18,13 @@ struct shape {
     uint8_t sequence_at; /* 0: no sequence number */
 };
 
+/* Those first that come most often. */
 static const struct shape shapes[] = {
+    {"AAF", TT_AVTP_SUBTYPE_AAF, 24, 2},
+    {"CRF", TT_AVTP_SUBTYPE_CRF, 20, 2},
     {"61883/IIDC", 0x00, 24, 2},
     {"MMA", 0x01, 24, 2},
-    {"AAF", TT_AVTP_SUBTYPE_AAF, 24, 2},
     {"CVF", 0x03, 24, 2},
-    {"CRF", TT_AVTP_SUBTYPE_CRF, 20, 2},
     {"TSCF", 0x05, 24, 2},
     {"SVF", 0x06, 24, 2},
     {"RVF", 0x07, 24, 2},

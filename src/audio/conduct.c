@@ -7,8 +7,8 @@
 
 #include "base/ns.h"
 
-#define PDUS_MAX   INT64_C(30000) /* stamps farther apart are not compared: products stay small */
-#define PERIOD_MAX TT_NS_PER_S    /* a PDU that lasts longer is no audio: the same */
+#define PDUS_MAX     INT64_C(30000) /* stamps farther apart are not compared: products stay small */
+#define PERIOD_MAX_S 1              /* a PDU that lasts longer is no audio: the same */
 
 struct tt_conduct_scales tt_conduct_scales(int64_t tai_offset_ns)
 {
@@ -20,10 +20,25 @@ struct tt_conduct_scales tt_conduct_scales(int64_t tai_offset_ns)
     };
 }
 
-static bool is_periodic(const struct tt_conduct_pdu *pdu)
+struct tt_conduct_period tt_conduct_period(int64_t events, uint32_t hz)
 {
-    return pdu->period.hz > 0 &&
-           pdu->period.events * TT_NS_PER_S / (int64_t)pdu->period.hz <= PERIOD_MAX;
+    struct tt_conduct_period period = {.events = events, .hz = hz};
+
+    if (hz > 0 && events <= PERIOD_MAX_S * (int64_t)hz && events * TT_NS_PER_S % hz == 0) {
+        period.whole_ns = events * TT_NS_PER_S / hz;
+    }
+    return period;
+}
+
+int64_t tt_conduct_period_ns(const struct tt_conduct_period *period, int64_t pdus)
+{
+    return period->whole_ns > 0 ? pdus * period->whole_ns
+                                : tt_frames_to_ns(pdus * period->events, period->hz);
+}
+
+bool tt_conduct_is_periodic(const struct tt_conduct_pdu *pdu)
+{
+    return pdu->period.hz > 0 && pdu->period.events <= PERIOD_MAX_S * (int64_t)pdu->period.hz;
 }
 
 static void margin_record(struct tt_margin *margin, int64_t margin_ns, int64_t near_ns, bool first)
@@ -58,12 +73,13 @@ static void follow_cut(struct tt_conduct *conduct, const struct tt_conduct_pdu *
 {
     int64_t hz = pdu->period.hz;
     int64_t period = pdu->period.events * TT_NS_PER_S; /* in ns / hz */
-    int64_t over_ns = elapsed_ns - pdus * (period / hz);
     bool cut_before = conduct->cut_pdus > 0;
+    int64_t over_ns;
 
-    if (period % hz == 0) {
+    if (pdu->period.whole_ns > 0) {
         return;
     }
+    over_ns = elapsed_ns - pdus * (period / hz);
     if (llabs(over_ns) >= TT_NS_PER_MS) { /* that is no rounding, and products stay small */
         conduct->repaid_known = false;
         return;
@@ -91,7 +107,7 @@ static void compare_stamps(struct tt_conduct *conduct, const struct tt_conduct_p
 {
     int64_t gap_ns = pdu->arrival_ns - conduct->stamp_arrival_ns;
     int64_t elapsed_ns = tt_widen32(pdu->stamp - conduct->stamp, gap_ns);
-    int64_t media_ns = tt_frames_to_ns(pdus * pdu->period.events, pdu->period.hz);
+    int64_t media_ns = tt_conduct_period_ns(&pdu->period, pdus);
     int64_t off_ns = elapsed_ns - media_ns;
 
     conduct->steps++;
@@ -112,7 +128,7 @@ static void follow_stamp(struct tt_conduct *conduct, const struct tt_conduct_pdu
     if (conduct->has_stamp && pdu->sparse) {
         conduct->sparse_misused += pdus % TT_SPARSE_PDUS != 0;
     }
-    if (conduct->has_stamp && conduct->comparable && !pdu->tu && is_periodic(pdu) &&
+    if (conduct->has_stamp && conduct->comparable && !pdu->tu && tt_conduct_is_periodic(pdu) &&
         pdus <= PDUS_MAX) {
         compare_stamps(conduct, pdu, pdus);
     } else {
@@ -161,7 +177,7 @@ static void follow_newest(struct tt_conduct *conduct, const struct tt_conduct_pd
 
 static void follow_arrival(struct tt_conduct *conduct, const struct tt_conduct_pdu *pdu)
 {
-    int64_t interval_ns = tt_frames_to_ns(pdu->period.events, pdu->period.hz);
+    int64_t interval_ns = tt_conduct_period_ns(&pdu->period, 1);
 
     if (pdu->restart || conduct->run == 0 ||
         pdu->arrival_ns - conduct->last_ns >= interval_ns / 2) {
@@ -196,7 +212,7 @@ void tt_conduct_step(struct tt_conduct *conduct, const struct tt_conduct_scales 
     if (pdu->restart || pdu->ahead > 0) {
         follow_newest(conduct, pdu);
     }
-    if (is_periodic(pdu)) {
+    if (tt_conduct_is_periodic(pdu)) {
         follow_arrival(conduct, pdu);
     }
 }

@@ -81,7 +81,8 @@ struct tt_conduct {
 /* The time of a PDU: so many media events (frames) at so many a second. */
 struct tt_conduct_period {
     int64_t events;
-    uint32_t hz; /* 0: not known */
+    uint32_t hz;      /* 0: not known */
+    int64_t whole_ns; /* its length, where that is a whole number of ns: spares divisions; else 0 */
 };
 
 struct tt_conduct_pdu {
@@ -106,6 +107,13 @@ struct tt_conduct_scales {
 };
 
 struct tt_conduct_scales tt_conduct_scales(int64_t tai_offset_ns);
+
+struct tt_conduct_period tt_conduct_period(int64_t events, uint32_t hz);
+/* The media time of `pdus` PDUs of a known period. */
+int64_t tt_conduct_period_ns(const struct tt_conduct_period *period, int64_t pdus);
+
+/* Whether its period is known, and one of audio (up to a second). */
+bool tt_conduct_is_periodic(const struct tt_conduct_pdu *pdu);
 
 /* One PDU that is no duplicate. */
 void tt_conduct_step(struct tt_conduct *conduct, const struct tt_conduct_scales *scales,

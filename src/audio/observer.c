@@ -7,14 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bytes.h"
 #include "base/ns.h"
 
-#define SEQUENCE_RANGE  256
-#define FAR_PDUS        (SEQUENCE_RANGE / 2)
 #define TAI_MINUS_UTC_S 37 /* since 2017 */
-#define STAMP_BYTES     8
-#define DRIFT_SHIFT     13 /* a media clock may be off by 2^-13 (122 ppm) */
 
 int tt_observer_init(struct tt_observer *observer, size_t capacity)
 {
@@ -50,304 +45,6 @@ void tt_observer_done(struct tt_observer *observer)
     *observer = (struct tt_observer){0};
 }
 
-static bool window_has(const struct tt_observed *o, uint8_t sequence)
-{
-    return (o->window[sequence / 64] >> (sequence % 64) & 1) != 0;
-}
-
-static void window_set(struct tt_observed *o, uint8_t sequence)
-{
-    o->window[sequence / 64] |= UINT64_C(1) << (sequence % 64);
-}
-
-static void window_clear(struct tt_observed *o, uint8_t sequence)
-{
-    o->window[sequence / 64] &= ~(UINT64_C(1) << (sequence % 64));
-}
-
-/* The media time of `pdus` PDUs; 0 where it is not known. */
-static int64_t media_ns(const struct tt_observed *o, int64_t pdus)
-{
-    if (!o->known) {
-        return 0;
-    }
-    if (o->avtp.subtype == TT_AVTP_SUBTYPE_AAF) {
-        return tt_frames_to_ns(pdus * (int64_t)o->aaf.frames, o->aaf.rate_hz);
-    }
-    if (o->crf.base_hz == 0) {
-        return 0;
-    }
-    return tt_frames_to_ns(pdus * (int64_t)o->crf.timestamp_count * o->crf.timestamp_interval,
-                           o->crf.base_hz);
-}
-
-static bool is_far(const struct tt_observed *o, int64_t gap_ns)
-{
-    int64_t far_ns = media_ns(o, FAR_PDUS);
-
-    return far_ns > 0 && gap_ns > far_ns;
-}
-
-/* A number is ahead, or behind by what remains of the range: whichever is nearer to what the time
- * since the newest allows. */
-static int64_t by_arrival(const struct tt_observed *o, uint8_t ahead, int64_t gap_ns)
-{
-    int64_t forward = ahead > 0 ? ahead : SEQUENCE_RANGE;
-    int64_t backward = forward - SEQUENCE_RANGE;
-
-    if (forward < SEQUENCE_RANGE / 2) {
-        return forward;
-    }
-    if (media_ns(o, 1) == 0) {
-        return backward;
-    }
-    return gap_ns > media_ns(o, (forward + backward) / 2) ? forward : backward;
-}
-
-static bool media_agrees(const struct tt_observed *o, int64_t elapsed_ns, int64_t pdus)
-{
-    int64_t off_ns = elapsed_ns - media_ns(o, pdus);
-    int64_t tolerance_ns = media_ns(o, 1) / 4 + llabs(elapsed_ns) / (1 << DRIFT_SHIFT);
-
-    return llabs(off_ns) <= tolerance_ns;
-}
-
-/* The whole PDUs in a media time, to the nearest. */
-static int64_t media_pdus(const struct tt_observed *o, int64_t elapsed_ns)
-{
-    int64_t interval_ns = media_ns(o, 1);
-    int64_t frames = tt_ns_to_frames(elapsed_ns + interval_ns / 2, o->aaf.rate_hz);
-
-    return tt_floor_div(frames, (int64_t)o->aaf.frames);
-}
-
-static void sequence_restart(struct tt_observed *o, uint8_t sequence)
-{
-    memset(o->window, 0, sizeof(o->window));
-    window_set(o, sequence);
-    o->highest = sequence;
-    o->span = 1;
-}
-
-static void sequence_ahead(struct tt_observed *o, uint8_t sequence, int64_t pdus)
-{
-    int64_t forget = pdus < SEQUENCE_RANGE ? pdus : SEQUENCE_RANGE;
-
-    for (int64_t i = 1; i <= forget; i++) {
-        window_clear(o, (uint8_t)(o->highest + i));
-    }
-    window_set(o, sequence);
-    o->highest = sequence;
-    o->lost += (uint64_t)(pdus - 1);
-    if ((uint64_t)(pdus - 1) > o->gap_longest) {
-        o->gap_longest = (uint64_t)(pdus - 1);
-    }
-    o->span += (uint64_t)pdus;
-}
-
-/* Whether it is one that was not there before. */
-static bool sequence_behind(struct tt_observed *o, uint8_t sequence, int64_t pdus)
-{
-    if (window_has(o, sequence)) {
-        o->duplicated++;
-        return false;
-    }
-    window_set(o, sequence);
-    o->reordered++;
-    if ((uint64_t)pdus < o->span) {
-        o->lost--; /* before the very first PDU nothing was missed */
-    }
-    return true;
-}
-
-enum course { GOES_ON, JUMPS, STARTS_ANEW };
-
-/* What the presentation times say of this PDU's number. Where they know better, *pdus, how far it
- * is ahead of the newest, is corrected. */
-static enum course stamp_resolve(struct tt_observed *o, uint8_t ahead, int64_t arrival_ns,
-                                 int64_t *pdus)
-{
-    int64_t gap_ns = arrival_ns - o->stamp_ns;
-    int64_t elapsed_ns = tt_widen32(o->aaf.timestamp - o->stamp, gap_ns);
-    int64_t by_stamp;
-
-    if (!is_far(o, gap_ns)) {
-        if (*pdus != 1 && o->stamps_steady && media_agrees(o, elapsed_ns, o->stamp_pdus + 1)) {
-            *pdus = 1;
-            return JUMPS;
-        }
-        if (*pdus > 0) {
-            o->stamps_steady = media_agrees(o, elapsed_ns, o->stamp_pdus + *pdus);
-        }
-        return GOES_ON;
-    }
-    if (!o->stamps_steady) {
-        return GOES_ON;
-    }
-    by_stamp = media_pdus(o, elapsed_ns) - o->stamp_pdus;
-    by_stamp += (int8_t)(ahead - (uint8_t)by_stamp); /* the nearest that has this number */
-    if (media_agrees(o, elapsed_ns, o->stamp_pdus + by_stamp)) {
-        *pdus = by_stamp;
-        return GOES_ON;
-    }
-    return ahead != 1 ? STARTS_ANEW : GOES_ON;
-}
-
-/* Fills in `ahead` and `restart`. Returns whether the PDU is no duplicate. */
-static bool count_sequence(struct tt_observed *o, struct tt_conduct_pdu *now)
-{
-    uint8_t sequence = o->avtp.sequence;
-    uint8_t ahead = (uint8_t)(sequence - o->highest);
-    bool stamped = now->stamped && o->avtp.subtype == TT_AVTP_SUBTYPE_AAF;
-    enum course course = GOES_ON;
-
-    now->ahead = by_arrival(o, ahead, now->arrival_ns - o->highest_ns);
-    if (stamped && o->stamped) {
-        course = stamp_resolve(o, ahead, now->arrival_ns, &now->ahead);
-    }
-    if (course != GOES_ON) {
-        o->restarts += course == STARTS_ANEW;
-        o->sequence_jumps += course == JUMPS;
-        now->restart = now->restart || course == STARTS_ANEW;
-        sequence_restart(o, sequence);
-    } else if (now->ahead > 0) {
-        sequence_ahead(o, sequence, now->ahead);
-    } else {
-        return sequence_behind(o, sequence, -now->ahead);
-    }
-    o->highest_ns = now->arrival_ns;
-    o->stamp_pdus += now->ahead;
-    if (stamped) {
-        o->stamped = true;
-        o->stamp = o->aaf.timestamp;
-        o->stamp_ns = now->arrival_ns;
-        o->stamp_pdus = 0;
-    }
-    return true;
-}
-
-static bool same_shape(const struct tt_aaf *a, const struct tt_aaf *b)
-{
-    return a->format == b->format && a->rate_hz == b->rate_hz && a->channels == b->channels &&
-           a->bit_depth == b->bit_depth && a->frames == b->frames;
-}
-
-/* One AVTPDU as it came. */
-struct arrival {
-    const uint8_t *pdu;
-    size_t bytes; /* captured */
-    size_t wire_bytes;
-    int64_t arrival_ns;
-};
-
-static void observe_aaf(struct tt_observed *o, const struct arrival *arrival,
-                        struct tt_conduct_pdu *now)
-{
-    struct tt_aaf aaf;
-    enum tt_aaf_reason reason = tt_aaf_parse(arrival->pdu, arrival->wire_bytes, &aaf);
-
-    if (reason != TT_AAF_OK) {
-        o->refused[reason]++;
-        return;
-    }
-    if (o->known && !same_shape(&o->aaf, &aaf)) {
-        o->frames_changed++;
-        o->stamps_steady = false;
-        now->restart = true;
-    }
-    aaf.payload = NULL;
-    o->aaf = aaf;
-    o->known = true;
-    now->period = (struct tt_conduct_period){(int64_t)aaf.frames, aaf.rate_hz};
-    now->stamped = aaf.tv;
-    now->stamp = aaf.timestamp;
-    now->mr = aaf.mr;
-    now->tu = aaf.tu;
-    now->sparse = aaf.sp;
-    now->owes_stamp = true;
-    now->readable = true;
-}
-
-/* Of the stamps that were captured. */
-static bool is_uneven(const struct tt_crf *crf, size_t captured)
-{
-    int64_t interval_ns = tt_frames_to_ns(crf->timestamp_interval, crf->base_hz);
-    int64_t tolerance_ns = TT_CONDUCT_STEP_NS + interval_ns / TT_CONDUCT_STEP_PART;
-
-    for (size_t i = 1; i < crf->timestamp_count && i < captured; i++) {
-        const uint8_t *stamp = crf->timestamps + i * STAMP_BYTES;
-        uint64_t step_ns = tt_get_be64(stamp) - tt_get_be64(stamp - STAMP_BYTES);
-
-        /* Unsigned: any two stamps can be on the wire. */
-        if (step_ns - (uint64_t)(interval_ns - tolerance_ns) > (uint64_t)(2 * tolerance_ns)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void observe_crf(struct tt_observed *o, const struct arrival *arrival,
-                        struct tt_conduct_pdu *now)
-{
-    struct tt_crf crf;
-    enum tt_crf_reason reason = tt_crf_parse(arrival->pdu, arrival->wire_bytes, &crf);
-    size_t captured = (arrival->bytes - TT_CRF_HEADER_BYTES) / STAMP_BYTES;
-
-    if (reason != TT_CRF_OK) {
-        o->crf_refused[reason]++;
-        return;
-    }
-    now->readable = true;
-    now->stamped = crf.timestamp_count > 0 && captured > 0;
-    now->stamp = now->stamped ? (uint32_t)tt_get_be64(crf.timestamps) : 0;
-    now->mr = crf.mr;
-    now->tu = crf.tu;
-    if (crf.pull == 0 && crf.base_hz > 0) { /* other rates are no whole number of Hz */
-        now->period = (struct tt_conduct_period){
-            (int64_t)crf.timestamp_count * crf.timestamp_interval, crf.base_hz};
-        o->crf_uneven += is_uneven(&crf, captured);
-    }
-    crf.timestamps = NULL;
-    o->crf = crf;
-    o->known = true;
-}
-
-static bool count_first(struct tt_observed *o, struct tt_conduct_pdu *now)
-{
-    sequence_restart(o, o->avtp.sequence);
-    o->first_ns = now->arrival_ns;
-    o->highest_ns = now->arrival_ns;
-    o->stamped = now->stamped && o->avtp.subtype == TT_AVTP_SUBTYPE_AAF;
-    o->stamp = o->aaf.timestamp;
-    o->stamp_ns = now->arrival_ns;
-    now->restart = true;
-    return true;
-}
-
-static void observe(struct tt_observed *o, const struct tt_conduct_scales *scales,
-                    const struct arrival *arrival)
-{
-    struct tt_conduct_pdu now = {.arrival_ns = arrival->arrival_ns};
-    bool fresh;
-
-    if (o->avtp.subtype == TT_AVTP_SUBTYPE_AAF) {
-        observe_aaf(o, arrival, &now);
-    } else if (o->avtp.subtype == TT_AVTP_SUBTYPE_CRF) {
-        observe_crf(o, arrival, &now);
-    }
-    if (o->pdus == 0) {
-        fresh = count_first(o, &now);
-    } else {
-        tt_hist_record(&o->interval, arrival->arrival_ns - o->last_ns);
-        fresh = count_sequence(o, &now);
-    }
-    if (fresh) {
-        tt_conduct_step(&o->conduct, scales, &now);
-    }
-    o->pdus++;
-    o->last_ns = arrival->arrival_ns;
-}
-
 static bool is_stream(const struct tt_observed *o, const struct tt_eth *eth,
                       const struct tt_avtp *avtp)
 {
@@ -355,23 +52,23 @@ static bool is_stream(const struct tt_observed *o, const struct tt_eth *eth,
            memcmp(o->eth.src, eth->src, 6) == 0 && memcmp(o->eth.dest, eth->dest, 6) == 0;
 }
 
-/* FNV-1a. */
-static uint64_t hash_bytes(uint64_t hash, const uint8_t *bytes, size_t n)
+static uint64_t word_of(const uint8_t *bytes, size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
-        hash = (hash ^ bytes[i]) * UINT64_C(1099511628211);
-    }
-    return hash;
+    uint64_t word = 0;
+
+    memcpy(&word, bytes, n);
+    return word;
 }
 
+/* The final mix of splitmix64 over what makes a stream. */
 static uint64_t hash_stream(const struct tt_eth *eth, const struct tt_avtp *avtp)
 {
-    uint64_t hash = UINT64_C(14695981039346656037);
+    uint64_t hash = avtp->stream_id ^ (word_of(eth->src, 6) << 13 | avtp->subtype) ^
+                    word_of(eth->dest, 6) * UINT64_C(0x9E3779B97F4A7C15);
 
-    hash = hash_bytes(hash, eth->src, 6);
-    hash = hash_bytes(hash, eth->dest, 6);
-    hash = hash_bytes(hash, &avtp->subtype, 1);
-    return hash_bytes(hash, (const uint8_t *)&avtp->stream_id, sizeof(avtp->stream_id));
+    hash = (hash ^ hash >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    hash = (hash ^ hash >> 27) * UINT64_C(0x94D049BB133111EB);
+    return hash ^ hash >> 31;
 }
 
 /* Once for each stream, when it appears. */
@@ -393,9 +90,13 @@ static void find_sharing(struct tt_observer *observer, struct tt_observed *o,
 static struct tt_observed *find_stream(struct tt_observer *observer, const struct tt_eth *eth,
                                        const struct tt_avtp *avtp)
 {
-    size_t slot = (size_t)hash_stream(eth, avtp) & observer->slot_mask;
-    struct tt_observed *o;
+    struct tt_observed *o = observer->latest;
+    size_t slot;
 
+    if (o && is_stream(o, eth, avtp)) {
+        return o;
+    }
+    slot = (size_t)hash_stream(eth, avtp) & observer->slot_mask;
     for (; observer->slots[slot] > 0; slot = (slot + 1) & observer->slot_mask) {
         o = observer->streams[observer->slots[slot] - 1];
         if (is_stream(o, eth, avtp)) {
@@ -409,7 +110,6 @@ static struct tt_observed *find_stream(struct tt_observer *observer, const struc
     if (!o) {
         return NULL;
     }
-    tt_hist_init(&o->interval);
     find_sharing(observer, o, avtp);
     observer->streams[observer->count++] = o;
     observer->slots[slot] = (uint32_t)observer->count;
@@ -417,7 +117,7 @@ static struct tt_observed *find_stream(struct tt_observer *observer, const struc
 }
 
 static void observe_avtp(struct tt_observer *observer, const struct tt_eth *eth,
-                         const struct tt_avtp *avtp, const struct arrival *arrival)
+                         const struct tt_avtp *avtp, const struct tt_arrival *arrival)
 {
     struct tt_observed *o;
 
@@ -430,28 +130,47 @@ static void observe_avtp(struct tt_observer *observer, const struct tt_eth *eth,
         observer->beyond++;
         return;
     }
+    observer->latest = o;
     o->eth = *eth;
     o->avtp = *avtp;
-    observe(o, &observer->scales, arrival);
+    tt_observed_pdu(o, &observer->scales, arrival);
 }
 
-void tt_observer_packet(struct tt_observer *observer, const uint8_t *frame, size_t bytes,
+static bool passes(const struct tt_observer_filter *filter, const struct tt_eth *eth,
+                   const struct tt_avtp *avtp)
+{
+    return (!filter->by_stream_id || (avtp->sv && avtp->stream_id == filter->stream_id)) &&
+           (!filter->by_vlan || eth->vlan_id == filter->vlan_id) &&
+           (!filter->by_address || memcmp(eth->dest, filter->address, 6) == 0 ||
+            memcmp(eth->src, filter->address, 6) == 0);
+}
+
+static void note_time(struct tt_observer *observer, int64_t arrival_ns)
+{
+    if (observer->packets++ == 0) {
+        observer->first_ns = arrival_ns;
+    }
+    observer->last_ns = arrival_ns;
+}
+
+bool tt_observer_packet(struct tt_observer *observer, const uint8_t *frame, size_t bytes,
                         size_t wire_bytes, int64_t arrival_ns)
 {
     bool cut = bytes < wire_bytes;
-    struct arrival arrival = {.arrival_ns = arrival_ns};
+    struct tt_arrival arrival = {.arrival_ns = arrival_ns};
     struct tt_eth eth;
     struct tt_avtp avtp;
 
-    observer->packets++;
+    note_time(observer, arrival_ns);
     if (tt_eth_parse(frame, bytes, &eth) != 0) {
         observer->cut += cut;
         observer->not_avtp += !cut;
-        return;
+        return true;
     }
     if (eth.ethertype != TT_ETHERTYPE_AVTP) {
         observer->not_avtp++;
-        return;
+        tt_link_traffic_packet(&observer->traffic, &eth, frame, bytes, wire_bytes);
+        return true;
     }
     arrival.pdu = frame + eth.header_bytes;
     arrival.bytes = bytes - eth.header_bytes;
@@ -460,7 +179,13 @@ void tt_observer_packet(struct tt_observer *observer, const uint8_t *frame, size
     if (tt_avtp_parse(arrival.pdu, arrival.bytes, &avtp) != 0) {
         observer->cut += cut;
         observer->malformed += !cut;
-        return;
+        return true;
     }
+    if (!passes(&observer->filter, &eth, &avtp)) {
+        observer->filtered++;
+        return false;
+    }
+    tt_link_traffic_packet(&observer->traffic, &eth, frame, bytes, wire_bytes);
     observe_avtp(observer, &eth, &avtp, &arrival);
+    return true;
 }

@@ -2,22 +2,7 @@
  * What a bystander can say of the AVTP streams on a link, from packets and arrival stamps alone.
  *
  * Pure, constant memory per stream (on the heap, at its first PDU), the same live and from a
- * capture.
- *
- * What counts as lost, with a sequence number of 8 bits:
- * - A number that was skipped is lost; when it comes later it is reordered and no longer lost; when
- *   it was seen already it is duplicated.
- * - Half the range or more ahead is the same number as behind: the time since the newest PDU
- *   decides, whichever is nearer (AAF and CRF, whose PDU interval is known; else it is behind).
- * - After a silence of more than 128 PDU intervals the presentation times of an AAF stream say how
- *   often the sequence went round, where they advanced in step with it before: losses of 256 PDUs
- *   and more are found. Where they contradict the sequence then, the talker started anew: a
- *   restart, and nothing is booked as lost.
- * - A number that is not the next one, though the presentation time is, was set by the talker: a
- *   sequence jump, and nothing is lost.
- * - Without such stamps `lost` is the least that the sequence allows: multiples of 256 go unseen,
- *   and a restart can look like up to 255 lost. Arrival alone never adds 256: a stalled link is no
- *   loss.
+ * capture. What of one stream: audio/observed.
  */
 #ifndef TT_AUDIO_OBSERVER_H
 #define TT_AUDIO_OBSERVER_H
@@ -26,52 +11,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "audio/aaf.h"
-#include "audio/avtp.h"
 #include "audio/conduct.h"
-#include "audio/crf.h"
-#include "audio/eth.h"
-#include "base/hist.h"
+#include "audio/link_traffic.h"
+#include "audio/observed.h"
 
-/* One stream: stream ID, source, destination and subtype together (two talkers with one ID are two
- * rows). */
-struct tt_observed {
-    struct tt_avtp avtp; /* of the latest PDU */
-    struct tt_eth eth;
-    struct tt_aaf aaf; /* AAF only: of the latest valid PDU; its payload is NULL */
-    struct tt_crf crf; /* CRF only; its timestamps are NULL */
-    bool known;        /* aaf or crf is filled */
-    uint64_t pdus;
-    uint64_t lost; /* missing in the sequence and not come later */
-    uint64_t duplicated;
-    uint64_t reordered;
-    uint64_t restarts;                /* sequence and stamps began anew after a silence */
-    uint64_t sequence_jumps;          /* the sequence began anew while the stamps went on */
-    uint64_t gap_longest;             /* most numbers skipped at once */
-    uint64_t refused[TT_AAF_REASONS]; /* AAF: by reason */
-    uint64_t crf_refused[TT_CRF_REASONS];
-    uint64_t crf_uneven;     /* PDUs whose stamps are not one interval apart (within 1 us) */
-    uint32_t sharing;        /* other rows with this subtype and stream ID */
-    uint64_t frames_changed; /* PDUs whose shape (format, rate, channels, frames) differs from the
-                                one before */
-    int64_t first_ns;
-    int64_t last_ns;
-    struct tt_hist interval; /* between successive arrivals */
-    struct tt_conduct conduct;
-
-    uint64_t window[4]; /* which of the last 256 sequence numbers were seen */
-    uint8_t highest;    /* sequence number of the window's newest */
-    int64_t highest_ns; /* its arrival */
-    uint64_t span;      /* sequence numbers from the first to the newest, since a restart */
-    bool stamped;       /* a valid presentation time was seen: */
-    bool stamps_steady; /* the last one advanced as the sequence did */
-    uint32_t stamp;
-    int64_t stamp_ns;   /* arrival of its PDU */
-    int64_t stamp_pdus; /* from its PDU to the newest */
+/* Which streams are looked at: all fields that are set have to fit. */
+struct tt_observer_filter {
+    bool by_stream_id;
+    bool by_address;
+    bool by_vlan;
+    uint64_t stream_id;
+    uint8_t address[6]; /* source or destination */
+    int vlan_id;        /* -1: untagged */
 };
 
 struct tt_observer {
     struct tt_observed **streams; /* in order of appearance */
+    struct tt_observed *latest;   /* that a PDU was of; NULL: none yet */
     size_t count;
     size_t capacity;
     uint32_t *slots; /* hash table: index + 1 into streams; 0: free */
@@ -81,7 +37,12 @@ struct tt_observer {
     uint64_t malformed; /* AVTP EtherType, but no AVTPDU */
     uint64_t cut;       /* too few bytes captured to tell */
     uint64_t beyond;    /* of streams beyond `capacity`, or of memory */
+    uint64_t filtered;  /* AVTP that the filter leaves out; counted nowhere else */
     uint64_t by_subtype[256];
+    struct tt_link_traffic traffic;
+    struct tt_observer_filter filter; /* set it before the first packet */
+    int64_t first_ns;                 /* arrival of the first packet and of the last */
+    int64_t last_ns;
     bool tai_known; /* scales.tai_offset_ns is no mere guess */
     struct tt_conduct_scales scales;
 };
@@ -96,8 +57,9 @@ void tt_observer_done(struct tt_observer *observer);
 
 /* One Ethernet frame, tag in-line, with its arrival time in ns of UTC. `bytes` is what was
  * captured, `wire_bytes` the frame's length on the wire (a snap length may have cut it: lengths are
- * then checked against wire_bytes and the payload is not read). */
-void tt_observer_packet(struct tt_observer *observer, const uint8_t *frame, size_t bytes,
+ * then checked against wire_bytes and the payload is not read). Returns whether the filter lets it
+ * through; what is not AVTP passes. */
+bool tt_observer_packet(struct tt_observer *observer, const uint8_t *frame, size_t bytes,
                         size_t wire_bytes, int64_t arrival_ns);
 
 #endif

@@ -4,7 +4,6 @@
 #include "base/hist.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <string.h>
 
 /* sign and magnitude: a difference of two int64_t needs 65 bits */
@@ -128,10 +127,39 @@ void tt_hist_init(struct tt_hist *h)
     memset(h, 0, sizeof(*h));
 }
 
+/* As add_moments, where the square fits a word: nearly always, and records must be quick. */
+static void add_near(struct tt_hist *h, struct signed65 d)
+{
+    uint64_t square = d.magnitude * d.magnitude;
+
+    if (d.negative) {
+        h->sum[1] -= h->sum[0] < d.magnitude;
+        h->sum[0] -= d.magnitude;
+    } else {
+        h->sum[0] += d.magnitude;
+        h->sum[1] += h->sum[0] < d.magnitude;
+    }
+    h->square[0] += square;
+    if (h->square[0] < square)
+        wide_add(h->square, 3, 1, 1);
+}
+
+static void add_moments(struct tt_hist *h, struct signed65 d)
+{
+    uint64_t square[2];
+
+    if (d.negative)
+        wide_sub(h->sum, 2, 0, d.magnitude);
+    else
+        wide_add(h->sum, 2, 0, d.magnitude);
+    multiply(d.magnitude, d.magnitude, square);
+    wide_add(h->square, 3, 0, square[0]);
+    wide_add(h->square, 3, 1, square[1]);
+}
+
 void tt_hist_record(struct tt_hist *h, int64_t value)
 {
     struct signed65 d;
-    uint64_t square[2];
 
     if (h->n == 0) {
         h->first = value;
@@ -144,13 +172,10 @@ void tt_hist_record(struct tt_hist *h, int64_t value)
     if (value > h->max)
         h->max = value;
     d = difference(value, h->first);
-    if (d.negative)
-        wide_sub(h->sum, 2, 0, d.magnitude);
+    if (d.magnitude >> 32 == 0)
+        add_near(h, d);
     else
-        wide_add(h->sum, 2, 0, d.magnitude);
-    multiply(d.magnitude, d.magnitude, square);
-    wide_add(h->square, 3, 0, square[0]);
-    wide_add(h->square, 3, 1, square[1]);
+        add_moments(h, d);
     if (value < 0)
         h->negative[bucket_of(0 - (uint64_t)value)]++;
     else
@@ -227,6 +252,31 @@ int64_t tt_hist_percentile(const struct tt_hist *h, unsigned per_mille)
             return clamp(h, bucket_middle(i));
     }
     return h->max;
+}
+
+int64_t tt_hist_step(int64_t value)
+{
+    uint64_t magnitude = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    unsigned power = bucket_of(magnitude) >> TT_HIST_STEP_BITS;
+
+    return power <= 1 ? 1 : INT64_C(1) << (power - 1);
+}
+
+bool tt_hist_next(const struct tt_hist *h, size_t *at, int64_t *ret_value, uint64_t *ret_count)
+{
+    while (*at < (size_t)2 * TT_HIST_BUCKETS) {
+        size_t i = (*at)++;
+        bool positive = i >= TT_HIST_BUCKETS;
+        unsigned bucket = (unsigned)(positive ? i - TT_HIST_BUCKETS : TT_HIST_BUCKETS - 1 - i);
+        uint64_t count = positive ? h->positive[bucket] : h->negative[bucket];
+
+        if (count > 0) {
+            *ret_value = clamp(h, positive ? bucket_middle(bucket) : -bucket_middle(bucket));
+            *ret_count = count;
+            return true;
+        }
+    }
+    return false;
 }
 
 /*

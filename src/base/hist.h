@@ -13,6 +13,8 @@
 #ifndef TT_BASE_HIST_H
 #define TT_BASE_HIST_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/attr.h"
@@ -50,5 +52,11 @@ void tt_hist_merge(struct tt_hist *into, const struct tt_hist *from);
 /* Nearest rank; per_mille 1 … 1000; h->n must not be 0. Clamped to [min, max]. */
 int64_t tt_hist_percentile(const struct tt_hist *h, unsigned per_mille);
 void tt_hist_summarize(const struct tt_hist *h, struct tt_summary *ret_summary);
+
+/* The width of the bucket that `value` falls into: what is drawn or counted finer is made up. */
+int64_t tt_hist_step(int64_t value);
+/* Through the buckets that hold anything, values ascending: *at is 0 at first. A value is its
+ * bucket's middle, clamped to [min, max]. false at the end. */
+bool tt_hist_next(const struct tt_hist *h, size_t *at, int64_t *ret_value, uint64_t *ret_count);
 
 #endif

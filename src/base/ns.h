@@ -27,7 +27,7 @@ static inline int64_t tt_floor_div(int64_t a, int64_t b)
 static inline int64_t tt_frames_to_ns(int64_t frames, uint32_t rate_hz)
 {
     int64_t rate = rate_hz;
-    int64_t seconds = tt_floor_div(frames, rate);
+    int64_t seconds = frames >= 0 && frames < rate ? 0 : tt_floor_div(frames, rate);
     int64_t rest = frames - seconds * rate;
 
     return seconds * TT_NS_PER_S + (rest * TT_NS_PER_S * 2 + rate) / (rate * 2);

@@ -2,8 +2,8 @@
  * Packets from a capture file or from an interface, by libpcap: Ethernet frames with their tag
  * in-line and arrival times in ns of UTC.
  *
- * Classic pcap and pcapng, either byte order, µs and ns stamps. Live: AVTP only, tagged or not, and
- * only what arrives, unless said otherwise.
+ * Classic pcap and pcapng, either byte order, µs and ns stamps. Live: AVTP, tagged or not, with
+ * gPTP, MSRP and MVRP, and only what arrives.
  */
 #ifndef TT_CLI_CAPTURE_H
 #define TT_CLI_CAPTURE_H
@@ -20,7 +20,6 @@ struct tt_packet {
     size_t bytes;         /* captured */
     size_t wire_bytes;
     int64_t arrival_utc_ns;
-    const struct pcap_pkthdr *header;
 };
 
 struct tt_capture {

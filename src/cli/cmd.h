@@ -27,10 +27,12 @@ struct tt_cmd {
     int (*run)(int argc, char **argv);
 };
 
+int tt_cmd_doctor(int argc, char **argv);
 int tt_cmd_equal(int argc, char **argv);
 int tt_cmd_extract(int argc, char **argv);
 int tt_cmd_gate(int argc, char **argv);
 int tt_cmd_listen(int argc, char **argv);
+int tt_cmd_meter(int argc, char **argv);
 int tt_cmd_midi(int argc, char **argv);
 int tt_cmd_talk(int argc, char **argv);
 int tt_cmd_watch(int argc, char **argv);

@@ -10,10 +10,12 @@
 #include "cli/cmd.h"
 
 static const struct tt_cmd commands[] = {
+    {"doctor", "say what of this machine's set-up keeps streams from being on time", tt_cmd_doctor},
     {"equal", "say whether every frame of a file is in a recording", tt_cmd_equal},
     {"extract", "recover a stream's audio from a capture", tt_cmd_extract},
     {"gate", "gate schedules: check, plan, simulate, apply, verify", tt_cmd_gate},
     {"listen", "receive streams into files, pipes or sound cards", tt_cmd_listen},
+    {"meter", "say whether this machine holds a buffer under load", tt_cmd_meter},
     {"midi", "MIDI with the time at which each byte arrived", tt_cmd_midi},
     {"talk", "send files, pipes, tones or sound cards as streams", tt_cmd_talk},
     {"watch", "show the AVTP streams in a capture or on an interface", tt_cmd_watch},

@@ -238,7 +238,9 @@ static enum tt_exit run_pass(struct pass *pass, bool loaded, struct tt_jitter *j
         code = TT_EXIT_ENVIRONMENT;
     }
     if (code == TT_EXIT_GOOD && loaded) {
-        int error = tt_load_start(&load, TT_JITTER_PRIORITY_OF_LOAD);
+        struct tt_load_setup setup = {.kind = TT_LOAD_SCHEDULER,
+                                      .priority = TT_JITTER_PRIORITY_OF_LOAD};
+        int error = tt_load_start(&load, &setup);
 
         if (error) {
             tt_cli_say(pass->setup->command, "cannot start the load: %s", strerror(-error));
@@ -249,7 +251,7 @@ static enum tt_exit run_pass(struct pass *pass, bool loaded, struct tt_jitter *j
     if (code == TT_EXIT_GOOD) {
         code = send_all(pass);
     }
-    tt_load_stop(&load);
+    tt_load_stop(&load, NULL);
     return code == TT_EXIT_GOOD ? conclude(pass, jitter) : code;
 }
 

@@ -13,7 +13,7 @@
 
 #define CPU_MAX 4095
 
-enum { OPTION_STREAMS = 256, OPTION_CPU, OPTION_DURATION, OPTION_JSON };
+enum { OPTION_STREAMS = 256, OPTION_CPU, OPTION_DURATION, OPTION_JSON, OPTION_METRICS };
 
 static const struct argp_option common[] = {
     {NULL, 0, NULL, 0, "Which stream, where, how long:", 1},
@@ -32,6 +32,7 @@ static const struct argp_option common[] = {
     {"duration", OPTION_DURATION, "TIME", 0, "End after TIME, such as 10s or 2min", 1},
     {"for", OPTION_DURATION, NULL, OPTION_ALIAS, NULL, 1},
     {"json", OPTION_JSON, NULL, 0, "A line of JSON each second on standard output", 1},
+    {"metrics", OPTION_METRICS, "[ADDR:]PORT", 0, "Serve figures for Prometheus there", 1},
     {"report", TT_OPTION_KEY + 7, "FILE", 0, "At the end: what happened, as JSON", 1},
     {0},
 };
@@ -141,6 +142,9 @@ static error_t parse_common(int key, char *argument, struct argp_state *state)
         return 0;
     case OPTION_JSON:
         options->json = true;
+        return 0;
+    case OPTION_METRICS:
+        options->metrics = argument;
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;

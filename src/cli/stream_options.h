@@ -23,7 +23,8 @@ struct tt_stream_options {
     int cpu;                  /* -1: any */
     int64_t duration_ns;      /* INT64_MAX: for ever */
     bool json;
-    const char *single; /* an option that is of one stream; NULL: none was given */
+    const char *metrics; /* where figures are served; NULL: nowhere */
+    const char *single;  /* an option that is of one stream; NULL: none was given */
 };
 
 void tt_stream_options_init(struct tt_stream_options *options, enum tt_role role,

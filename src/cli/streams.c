@@ -15,6 +15,7 @@
 #include "cli/feeder.h"
 #include "cli/stream_clock.h"
 #include "cli/stream_file.h"
+#include "cli/streams_metrics.h"
 #include "cli/streams_show.h"
 #include "os/clock.h"
 #include "os/memory.h"
@@ -26,6 +27,7 @@
 #define LOOK_NS     (100 * TT_NS_PER_MS)
 #define REDRAW_NS   (250 * TT_NS_PER_MS)
 #define JSON_NS     TT_NS_PER_S
+#define METRICS_NS  TT_NS_PER_S
 #define LOG_NS      (10 * TT_NS_PER_S)
 #define PATIENCE_NS (5 * TT_NS_PER_S) /* for a source or sink that does not answer */
 
@@ -43,6 +45,8 @@ struct streams {
     struct tt_feeder feeder;
     int64_t begin_mono_ns;
     int64_t next_show_ns;
+    struct tt_metrics *metrics; /* NULL: nobody wants them */
+    int64_t next_metrics_ns;
     unsigned said; /* notes */
     bool ready;    /* the manager knows */
     int64_t next_beat_ns;
@@ -145,6 +149,16 @@ static void look(struct streams *s, bool shown)
     say_notes(s);
 }
 
+static void publish(struct streams *s, int64_t now_ns)
+{
+    struct tt_streams_view view = view_of(s, false);
+
+    if (s->metrics && now_ns >= s->next_metrics_ns) {
+        tt_streams_metrics(&view, s->metrics);
+        s->next_metrics_ns = now_ns + METRICS_NS;
+    }
+}
+
 static void show(struct streams *s)
 {
     int64_t now_ns = tt_cli_now_mono_ns();
@@ -152,6 +166,7 @@ static void show(struct streams *s)
     bool due = now_ns >= s->next_show_ns;
 
     look(s, due);
+    publish(s, now_ns);
     if (!due) {
         return;
     }
@@ -428,10 +443,16 @@ static int run(const char *command, const struct tt_stream_options *options,
     if (code != TT_EXIT_GOOD) {
         return code;
     }
+    code = tt_metrics_start(command, options->metrics, &s.metrics);
+    if (code != TT_EXIT_GOOD) {
+        return code;
+    }
     s.redraw = !options->json && isatty(fileno(s.out)) == 1;
     tt_cli_catch_interrupt();
     signal(SIGPIPE, SIG_IGN);
-    return run_jobs(&s, jobs);
+    code = run_jobs(&s, jobs);
+    tt_metrics_stop(s.metrics);
+    return code;
 }
 
 int tt_streams_run(const char *command, const struct tt_stream_options *options)

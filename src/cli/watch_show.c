@@ -4,25 +4,27 @@
 #include "cli/watch_show.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "audio/finding.h"
 #include "base/ns.h"
 #include "report/finding_text.h"
-#include "report/json.h"
 #include "report/plural.h"
 #include "report/table.h"
 
-#define SUBTYPE_TEXT 40
+#define CLASS_A_NS INT64_C(125000)
+#define CLASS_B_NS INT64_C(250000)
 
-static const char *subtype_text(uint8_t subtype, char ret_text[SUBTYPE_TEXT])
+const char *tt_watch_subtype(uint8_t subtype, char ret_text[TT_SUBTYPE_TEXT])
 {
     const char *name = tt_avtp_subtype_name(subtype);
 
     if (strcmp(name, "reserved") == 0) {
-        snprintf(ret_text, SUBTYPE_TEXT, "reserved 0x%02X", subtype);
+        snprintf(ret_text, TT_SUBTYPE_TEXT, "reserved 0x%02X", subtype);
     } else {
-        snprintf(ret_text, SUBTYPE_TEXT, "%s", name);
+        snprintf(ret_text, TT_SUBTYPE_TEXT, "%s", name);
     }
     return ret_text;
 }
@@ -32,19 +34,76 @@ static bool is_aaf(const struct tt_observed *o)
     return o->known && o->avtp.subtype == TT_AVTP_SUBTYPE_AAF;
 }
 
-static bool is_crf(const struct tt_observed *o)
-{
-    return o->known && o->avtp.subtype == TT_AVTP_SUBTYPE_CRF;
-}
-
 static int64_t stream_rate_hz(const struct tt_observed *o)
 {
-    return is_aaf(o) ? o->aaf.rate_hz : is_crf(o) ? o->crf.base_hz : 0;
+    return is_aaf(o) ? o->aaf.rate_hz : o->known ? o->crf.base_hz : 0;
+}
+
+const char *tt_watch_class(const struct tt_observed *o)
+{
+    if (!is_aaf(o)) {
+        return NULL;
+    }
+    /* At 44.1 kHz the PDUs of a class hold as many frames as at 48, and last longer. */
+    int64_t interval_ns = tt_conduct_period_ns(&o->period, 1);
+
+    if (interval_ns >= CLASS_A_NS && interval_ns < CLASS_A_NS * 12 / 11) {
+        return "A";
+    }
+    return interval_ns >= CLASS_B_NS && interval_ns < CLASS_B_NS * 12 / 11 ? "B" : NULL;
+}
+
+double tt_watch_nominal_rate(const struct tt_observed *o)
+{
+    return o->period.hz > 0 && o->period.events > 0
+               ? (double)o->period.hz / (double)o->period.events
+               : 0;
+}
+
+double tt_watch_measured_rate(const struct tt_observed *o)
+{
+    double span_ns = (double)o->last_ns - (double)o->first_ns;
+
+    return o->pdus > 1 && span_ns > 0 ? (double)(o->pdus - 1) * 1e9 / span_ns : 0;
+}
+
+const char *tt_watch_scale(const struct tt_observed *o)
+{
+    return o->margin_scale == TT_SCALE_UTC ? "UTC" : "TAI";
+}
+
+void tt_watch_line(const struct tt_watch_out *out, const char *format, ...)
+{
+    char *text = NULL;
+    va_list args;
+
+    va_start(args, format);
+    if (vasprintf(&text, format, args) < 0) {
+        text = NULL;
+    }
+    va_end(args);
+    if (out->page) {
+        tt_html_paragraph(out->page, "%s", text ? text : "?");
+    } else {
+        fprintf(out->text, "%s\n", text ? text : "?");
+    }
+    free(text);
+}
+
+void tt_watch_table(const struct tt_watch_out *out, const char *caption, struct tt_table *table)
+{
+    if (out->page) {
+        tt_html_table(out->page, caption, table);
+    } else {
+        fprintf(out->text, "\n%s\n", caption);
+        tt_table_print(table, out->text);
+    }
+    tt_table_done(table);
 }
 
 static void stream_row(struct tt_table *table, size_t number, const struct tt_observed *o)
 {
-    char text[SUBTYPE_TEXT];
+    char text[TT_SUBTYPE_TEXT];
 
     tt_table_cell(table, "%zu", number);
     tt_table_cell(table, "%s", o->avtp.sv ? tt_stream_id_format(o->avtp.stream_id, text) : "-");
@@ -52,7 +111,7 @@ static void stream_row(struct tt_table *table, size_t number, const struct tt_ob
     tt_table_cell(table, "%s", tt_mac_format(o->eth.dest, text));
     tt_table_cell_known(table, o->eth.vlan_id, 0);
     tt_table_cell_known(table, o->eth.pcp, 0);
-    tt_table_cell(table, "%s", subtype_text(o->avtp.subtype, text));
+    tt_table_cell(table, "%s", tt_watch_subtype(o->avtp.subtype, text));
     tt_table_cell(table, "%s", is_aaf(o) ? tt_aaf_format_name(o->aaf.format) : "-");
     tt_table_cell_known(table, stream_rate_hz(o), 1);
     tt_table_cell_known(table, is_aaf(o) ? (int64_t)o->aaf.channels : 0, 1);
@@ -61,9 +120,10 @@ static void stream_row(struct tt_table *table, size_t number, const struct tt_ob
     tt_table_cell_number(table, (int64_t)o->lost);
     tt_table_cell_number(table, (int64_t)o->duplicated);
     tt_table_cell_number(table, (int64_t)o->reordered);
+    tt_table_cell_number(table, (int64_t)(o->restarts + o->grid.moves));
 }
 
-static void print_streams(const struct tt_observer *observer, FILE *out)
+static void show_streams(const struct tt_observer *observer, const struct tt_watch_out *out)
 {
     static const struct tt_column columns[] = {
         {"#", TT_ALIGN_RIGHT},          {"stream ID", TT_ALIGN_LEFT}, {"source", TT_ALIGN_LEFT},
@@ -71,6 +131,7 @@ static void print_streams(const struct tt_observer *observer, FILE *out)
         {"type", TT_ALIGN_LEFT},        {"format", TT_ALIGN_LEFT},    {"rate Hz", TT_ALIGN_RIGHT},
         {"ch", TT_ALIGN_RIGHT},         {"fr/PDU", TT_ALIGN_RIGHT},   {"PDUs", TT_ALIGN_RIGHT},
         {"lost", TT_ALIGN_RIGHT},       {"dup", TT_ALIGN_RIGHT},      {"reord", TT_ALIGN_RIGHT},
+        {"restart", TT_ALIGN_RIGHT},
     };
     struct tt_table table;
 
@@ -78,26 +139,122 @@ static void print_streams(const struct tt_observer *observer, FILE *out)
     for (size_t i = 0; i < observer->count; i++) {
         stream_row(&table, i + 1, observer->streams[i]);
     }
-    tt_table_print(&table, out);
-    tt_table_done(&table);
+    tt_watch_table(out, "Streams", &table);
 }
 
-static void print_intervals(const struct tt_observer *observer, FILE *out)
+static void cell_rate(struct tt_table *table, double rate)
 {
-    static const struct tt_column columns[] = {{"#", TT_ALIGN_RIGHT}, TT_TABLE_SUMMARY_COLUMNS};
+    if (rate > 0) {
+        tt_table_cell(table, "%.3f", rate);
+    } else {
+        tt_table_cell(table, "-");
+    }
+}
+
+static void show_rates(const struct tt_observer *observer, const struct tt_watch_out *out)
+{
+    static const struct tt_column columns[] = {
+        {"#", TT_ALIGN_RIGHT},         {"class", TT_ALIGN_LEFT},
+        {"nominal/s", TT_ALIGN_RIGHT}, {"measured/s", TT_ALIGN_RIGHT},
+        {"clock ppm", TT_ALIGN_RIGHT}, {"stamped", TT_ALIGN_RIGHT},
+        {"steps off", TT_ALIGN_RIGHT}, {"stamps missing", TT_ALIGN_RIGHT},
+        {"uncertain", TT_ALIGN_RIGHT}, {"clock restarts", TT_ALIGN_RIGHT},
+    };
     struct tt_table table;
 
     tt_table_init(&table, columns, TT_COUNT_OF(columns));
     for (size_t i = 0; i < observer->count; i++) {
+        const struct tt_observed *o = observer->streams[i];
+        const char *class = tt_watch_class(o);
+
         tt_table_cell(&table, "%zu", i + 1);
-        tt_table_cells_summary(&table, &observer->streams[i]->interval);
+        tt_table_cell(&table, "%s", class ? class : "-");
+        cell_rate(&table, tt_watch_nominal_rate(o));
+        cell_rate(&table, tt_watch_measured_rate(o));
+        if (tt_arrival_grid_knows_drift(&o->grid)) {
+            tt_table_cell(&table, "%+.3f", (double)tt_media_clock_drift_ppb(&o->grid.clock) / 1000);
+        } else {
+            tt_table_cell(&table, "-");
+        }
+        tt_table_cell_number(&table, (int64_t)o->conduct.stamped);
+        tt_table_cell_number(&table, (int64_t)o->conduct.steps_off);
+        tt_table_cell_number(&table, (int64_t)o->conduct.stamps_missing);
+        tt_table_cell_number(&table, (int64_t)o->conduct.uncertain);
+        tt_table_cell_number(&table, (int64_t)o->conduct.clock_restarts);
     }
-    fputs("\nInterval between arrivals, ns\n", out);
-    tt_table_print(&table, out);
-    tt_table_done(&table);
+    tt_watch_table(out, "PDUs a second, and stamps", &table);
 }
 
-static void print_findings(const struct tt_observer *observer, FILE *out)
+typedef const struct tt_hist *hist_of(const struct tt_observed *o);
+
+static const struct tt_hist *interval_of(const struct tt_observed *o)
+{
+    return &o->interval;
+}
+
+static const struct tt_hist *lateness_of(const struct tt_observed *o)
+{
+    return &o->lateness;
+}
+
+static const struct tt_hist *margin_of(const struct tt_observed *o)
+{
+    return &o->margin;
+}
+
+static void show_summaries(const struct tt_observer *observer, const struct tt_watch_out *out,
+                           const char *caption, hist_of *hist, bool scale)
+{
+    static const struct tt_column columns[] = {
+        {"#", TT_ALIGN_RIGHT}, TT_TABLE_SUMMARY_COLUMNS, {"in", TT_ALIGN_LEFT}};
+    struct tt_table table;
+
+    tt_table_init(&table, columns, TT_COUNT_OF(columns) - !scale);
+    for (size_t i = 0; i < observer->count; i++) {
+        const struct tt_observed *o = observer->streams[i];
+
+        tt_table_cell(&table, "%zu", i + 1);
+        tt_table_cells_summary(&table, hist(o));
+        if (scale) {
+            tt_table_cell(&table, "%s", hist(o)->n > 0 ? tt_watch_scale(o) : "-");
+        }
+    }
+    tt_watch_table(out, caption, &table);
+}
+
+static void show_priorities(const struct tt_observer *observer, const struct tt_watch_out *out)
+{
+    static const struct tt_column columns[] = {{"PCP", TT_ALIGN_LEFT},
+                                               {"packets", TT_ALIGN_RIGHT},
+                                               {"bytes", TT_ALIGN_RIGHT},
+                                               {"Mbit/s", TT_ALIGN_RIGHT}};
+    double span_ns = (double)observer->last_ns - (double)observer->first_ns;
+    struct tt_table table;
+
+    tt_table_init(&table, columns, TT_COUNT_OF(columns));
+    for (int i = 0; i <= TT_LINK_PRIORITIES; i++) {
+        const struct tt_link_share *share = &observer->traffic.avtp[i];
+
+        if (share->packets == 0) {
+            continue;
+        }
+        if (i == TT_LINK_UNTAGGED) {
+            tt_table_cell(&table, "untagged");
+        } else {
+            tt_table_cell(&table, "%d", i);
+        }
+        tt_table_cell_number(&table, (int64_t)share->packets);
+        tt_table_cell_number(&table, (int64_t)share->wire_bytes);
+        if (span_ns > 0) {
+            tt_table_cell(&table, "%.3f", (double)share->wire_bytes * 8e3 / span_ns);
+        } else {
+            tt_table_cell(&table, "-");
+        }
+    }
+    tt_watch_table(out, "AVTP on the wire, by priority (preamble, FCS and gap included)", &table);
+}
+
+static void show_findings(const struct tt_observer *observer, const struct tt_watch_out *out)
 {
     static const struct tt_column columns[] = {{"#", TT_ALIGN_RIGHT},
                                                {"severity", TT_ALIGN_LEFT},
@@ -119,167 +276,138 @@ static void print_findings(const struct tt_observer *observer, FILE *out)
         }
     }
     if (table.cell_count > 0) {
-        fputs("\nFindings\n", out);
-        tt_table_print(&table, out);
+        tt_watch_table(out, "Findings", &table);
     } else {
-        fputs("\nFindings: none\n", out);
+        tt_watch_line(out, "%sFindings: none", out->page ? "" : "\n");
+        tt_table_done(&table);
     }
-    tt_table_done(&table);
     if (!observer->tai_known) {
-        fputs("Whether stamps are in TAI or in UTC cannot be told: the kernel's TAI offset is 0 "
-              "(ptp4l with phc2sys sets it).\n",
-              out);
+        tt_watch_line(
+            out, "Whether stamps are in TAI or in UTC cannot be told: the kernel's TAI offset is "
+                 "0 (ptp4l with phc2sys sets it).");
     }
 }
 
-static void print_counts(const struct tt_observer *observer, FILE *out)
+void tt_watch_tables(const struct tt_watch_view *view, const struct tt_watch_out *out)
 {
-    char text[SUBTYPE_TEXT];
-    const char *separator = " AVTP: ";
+    const struct tt_observer *observer = view->observer;
 
-    fprintf(out, "%" PRIu64 " %s.", observer->packets,
-            tt_plural(observer->packets, "packet", "packets"));
+    show_streams(observer, out);
+    show_rates(observer, out);
+    show_summaries(observer, out, "Interval between arrivals, ns", interval_of, false);
+    show_summaries(observer, out, "Lateness against the media grid, ns", lateness_of, false);
+    show_summaries(observer, out, "Margin: presentation time - arrival, ns", margin_of, true);
+    show_priorities(observer, out);
+    show_findings(observer, out);
+}
+
+static void count_line(const struct tt_watch_out *out, uint64_t count, const char *one,
+                       const char *many)
+{
+    if (count > 0) {
+        tt_watch_line(out, "%" PRIu64 " %s", count, tt_plural(count, one, many));
+    }
+}
+
+static void subtypes_line(const struct tt_watch_view *view, const struct tt_watch_out *out)
+{
+    const struct tt_observer *observer = view->observer;
+    const char *separator = " AVTP: ";
+    char text[TT_SUBTYPE_TEXT];
+    char seconds[32] = "";
+    char *all = NULL;
+    size_t bytes;
+    FILE *list = open_memstream(&all, &bytes);
+
+    if (!list) {
+        return;
+    }
     for (int i = 0; i < 256; i++) {
         if (observer->by_subtype[i] > 0) {
-            fprintf(out, "%s%" PRIu64 " %s", separator, observer->by_subtype[i],
-                    subtype_text((uint8_t)i, text));
+            fprintf(list, "%s%" PRIu64 " %s", separator, observer->by_subtype[i],
+                    tt_watch_subtype((uint8_t)i, text));
             separator = ", ";
         }
     }
-    fputs(separator[0] == ',' ? ".\n" : " No AVTP.\n", out);
-    if (observer->not_avtp > 0) {
-        fprintf(out, "%" PRIu64 " %s not AVTP.\n", observer->not_avtp,
-                tt_plural(observer->not_avtp, "packet is", "packets are"));
+    fputs(separator[0] == ',' ? "." : " No AVTP.", list);
+    fclose(list);
+    if (view->live) {
+        snprintf(seconds, sizeof(seconds), ", %.1f s", (double)view->elapsed_ns / 1e9);
     }
-    if (observer->malformed > 0) {
-        fprintf(out, "%" PRIu64 " %s too short for it.\n", observer->malformed,
-                tt_plural(observer->malformed, "packet has AVTP's EtherType but is",
-                          "packets have AVTP's EtherType but are"));
+    tt_watch_line(out, "%s%s: %" PRIu64 " %s.%s", view->source, seconds, observer->packets,
+                  tt_plural(observer->packets, "packet", "packets"), all);
+    free(all);
+}
+
+static void clock_identity(uint64_t identity, char text[24])
+{
+    for (int i = 0; i < 8; i++) {
+        snprintf(text + 3 * i, i < 7 ? 4 : 3, i < 7 ? "%02X:" : "%02X",
+                 (unsigned)(identity >> (56 - 8 * i) & 0xFF));
     }
-    if (observer->cut > 0) {
-        fprintf(out,
-                "%" PRIu64 " %s captured too short to read; capture 64 bytes or more of each.\n",
-                observer->cut, tt_plural(observer->cut, "packet was", "packets were"));
+}
+
+static void network_lines(const struct tt_link_traffic *traffic, const struct tt_watch_out *out)
+{
+    char grandmaster[24] = "unknown";
+
+    if (traffic->grandmaster != 0) {
+        clock_identity(traffic->grandmaster, grandmaster);
     }
+    if (traffic->gptp > 0) {
+        tt_watch_line(
+            out,
+            "gPTP is here: %" PRIu64 " %s (%" PRIu64 " Sync, %" PRIu64 " Announce); grandmaster "
+            "%s, changed %" PRIu64 " times.",
+            traffic->gptp, tt_plural(traffic->gptp, "message", "messages"), traffic->gptp_sync,
+            traffic->gptp_announce, grandmaster, traffic->grandmaster_changes);
+    }
+    if (traffic->msrp + traffic->mvrp > 0) {
+        tt_watch_line(out,
+                      "Somebody makes reservations: %" PRIu64 " MSRP and %" PRIu64 " MVRP packets.",
+                      traffic->msrp, traffic->mvrp);
+    }
+}
+
+void tt_watch_lines(const struct tt_watch_view *view, const struct tt_watch_out *out)
+{
+    const struct tt_observer *observer = view->observer;
+
+    subtypes_line(view, out);
+    if (view->stamps) {
+        tt_watch_line(out, "Arrival times: %s.", view->stamps);
+    }
+    count_line(out, observer->not_avtp, "packet is not AVTP.", "packets are not AVTP.");
+    count_line(out, observer->malformed, "packet has AVTP's EtherType but is too short for it.",
+               "packets have AVTP's EtherType but are too short for it.");
+    count_line(out, observer->cut,
+               "packet was captured too short to read; capture 64 bytes or more of each.",
+               "packets were captured too short to read; capture 64 bytes or more of each.");
+    count_line(out, observer->filtered, "packet is left out by the filter.",
+               "packets are left out by the filter.");
     if (observer->beyond > 0) {
-        fprintf(out, "%" PRIu64 " %s to streams beyond the first %zu.\n", observer->beyond,
-                tt_plural(observer->beyond, "packet belongs", "packets belong"),
-                observer->capacity);
+        tt_watch_line(out, "%" PRIu64 " %s to streams beyond the first %zu.", observer->beyond,
+                      tt_plural(observer->beyond, "packet belongs", "packets belong"),
+                      observer->capacity);
+    }
+    network_lines(&observer->traffic, out);
+    if (view->live && view->drops < 0) {
+        tt_watch_line(out, "Whether packets were lost before they could be read is unknown.");
+    } else if (view->live) {
+        count_line(out, (uint64_t)view->drops,
+                   "packet was lost on this machine before being read: lost below includes that.",
+                   "packets were lost on this machine before being read: lost below includes "
+                   "that.");
     }
 }
 
 void tt_watch_print(const struct tt_watch_view *view, FILE *out)
 {
-    if (view->live) {
-        fprintf(out, "%s, %.1f s: ", view->source, (double)view->elapsed_ns / 1e9);
-    } else {
-        fprintf(out, "%s: ", view->source);
-    }
-    print_counts(view->observer, out);
-    if (view->live && view->drops != 0) {
-        if (view->drops < 0) {
-            fputs("Whether packets were lost before they could be read is unknown.\n", out);
-        } else {
-            fprintf(out,
-                    "%" PRId64 " %s lost on this machine before being read: lost below includes "
-                    "that.\n",
-                    view->drops, tt_plural((uint64_t)view->drops, "packet was", "packets were"));
-        }
-    }
+    const struct tt_watch_out to = {.text = out};
+
+    tt_watch_lines(view, &to);
     if (view->observer->count > 0) {
-        fputc('\n', out);
-        print_streams(view->observer, out);
-        print_intervals(view->observer, out);
-        print_findings(view->observer, out);
+        tt_watch_tables(view, &to);
     }
     fflush(out);
-}
-
-static json_t *json_shape(const struct tt_observed *o)
-{
-    if (is_aaf(o)) {
-        return json_pack("{s:s, s:I, s:I, s:I, s:I, s:b}", "format",
-                         tt_aaf_format_name(o->aaf.format), "rate_hz", (json_int_t)o->aaf.rate_hz,
-                         "channels", (json_int_t)o->aaf.channels, "bit_depth",
-                         (json_int_t)o->aaf.bit_depth, "frames_per_pdu", (json_int_t)o->aaf.frames,
-                         "sparse", o->aaf.sp);
-    }
-    if (is_crf(o)) {
-        return json_pack("{s:I, s:I, s:I, s:I, s:I}", "crf_type", (json_int_t)o->crf.type,
-                         "rate_hz", (json_int_t)o->crf.base_hz, "pull", (json_int_t)o->crf.pull,
-                         "timestamp_interval", (json_int_t)o->crf.timestamp_interval,
-                         "timestamps_per_pdu", (json_int_t)o->crf.timestamp_count);
-    }
-    return json_object();
-}
-
-static json_t *json_findings(const struct tt_observer *observer, const struct tt_observed *o)
-{
-    struct tt_finding findings[TT_FINDINGS_MAX];
-    size_t n = tt_findings(observer, o, findings);
-    json_t *list = json_array();
-
-    for (size_t i = 0; i < n; i++) {
-        json_array_append_new(list, tt_finding_json(&findings[i]));
-    }
-    return list;
-}
-
-static json_t *json_stream(const struct tt_observer *observer, const struct tt_observed *o)
-{
-    char subtype[SUBTYPE_TEXT];
-    char src[TT_MAC_TEXT];
-    char dest[TT_MAC_TEXT];
-    json_t *stream = json_pack(
-        "{s:o, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:o, s:o}",
-        "stream_id", o->avtp.sv ? tt_json_stream_id(o->avtp.stream_id) : json_null(), "subtype",
-        subtype_text(o->avtp.subtype, subtype), "src", tt_mac_format(o->eth.src, src), "dest",
-        tt_mac_format(o->eth.dest, dest), "vlan_id", tt_json_known(o->eth.vlan_id, 0), "pcp",
-        tt_json_known(o->eth.pcp, 0), "pdus", tt_json_u64(o->pdus), "lost", tt_json_u64(o->lost),
-        "duplicated", tt_json_u64(o->duplicated), "reordered", tt_json_u64(o->reordered),
-        "restarts", tt_json_u64(o->restarts), "shape_changes", tt_json_u64(o->frames_changed),
-        "pdus_refused", tt_json_refused(o->refused), "first_utc_ns", (json_int_t)o->first_ns,
-        "last_utc_ns", (json_int_t)o->last_ns, "interval_ns", tt_json_summary(&o->interval),
-        "findings", json_findings(observer, o));
-    json_t *shape = json_shape(o);
-
-    if (stream && shape) {
-        json_object_update(stream, shape);
-    }
-    json_decref(shape);
-    return stream;
-}
-
-static json_t *json_subtypes(const struct tt_observer *observer)
-{
-    json_t *object = json_object();
-    char text[SUBTYPE_TEXT];
-
-    for (int i = 0; i < 256; i++) {
-        if (observer->by_subtype[i] > 0) {
-            json_object_set_new(object, subtype_text((uint8_t)i, text),
-                                tt_json_u64(observer->by_subtype[i]));
-        }
-    }
-    return object;
-}
-
-json_t *tt_watch_json(const struct tt_watch_view *view)
-{
-    const struct tt_observer *observer = view->observer;
-    json_t *streams = json_array();
-
-    for (size_t i = 0; i < observer->count; i++) {
-        json_array_append_new(streams, json_stream(observer, observer->streams[i]));
-    }
-    return json_pack(
-        "{s:s, s:b, s:o, s:o, s:s?, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "source",
-        view->source, "final", view->final, "elapsed_ns",
-        view->live ? json_integer((json_int_t)view->elapsed_ns) : json_null(), "packets_dropped",
-        tt_json_known(view->live ? view->drops : -1, 0), "error", view->error, "tai_offset_ns",
-        observer->tai_known ? json_integer((json_int_t)observer->scales.tai_offset_ns)
-                            : json_null(),
-        "packets", tt_json_u64(observer->packets), "not_avtp", tt_json_u64(observer->not_avtp),
-        "malformed", tt_json_u64(observer->malformed), "cut", tt_json_u64(observer->cut), "beyond",
-        tt_json_u64(observer->beyond), "subtypes", json_subtypes(observer), "streams", streams);
 }

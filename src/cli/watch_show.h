@@ -1,5 +1,6 @@
 /*
- * What an observer saw and what is wrong with it, as text tables or as JSON.
+ * What an observer saw and what is wrong with it: as text, as a page, as JSON. Text and page show
+ * the same tables, so their figures are the same.
  */
 #ifndef TT_CLI_WATCH_SHOW_H
 #define TT_CLI_WATCH_SHOW_H
@@ -10,6 +11,7 @@
 #include <stdio.h>
 
 #include "audio/observer.h"
+#include "report/html.h"
 
 struct tt_watch_view {
     const char *source; /* path or interface */
@@ -18,11 +20,38 @@ struct tt_watch_view {
     int64_t elapsed_ns; /* live: since the start */
     int64_t drops;      /* live: lost before we saw them, by the kernel's count; -1: unknown */
     const char *error;  /* why the capture ended early; NULL */
+    const char *stamps; /* who took the arrival times */
     const struct tt_observer *observer;
 };
 
 void tt_watch_print(const struct tt_watch_view *view, FILE *out);
+/* Writes the page whole or not at all. 0 or -errno. */
+int tt_watch_page(const struct tt_watch_view *view, const char *path);
 /* A new reference. */
 json_t *tt_watch_json(const struct tt_watch_view *view);
+
+/* Where tables go: to one of the two. */
+struct tt_watch_out {
+    FILE *text;
+    struct tt_html *page;
+};
+/* One line, or one paragraph. */
+void tt_watch_line(const struct tt_watch_out *out, const char *format, ...) TT_PRINTF(2, 3);
+/* Shows and ends the table. */
+void tt_watch_table(const struct tt_watch_out *out, const char *caption, struct tt_table *table);
+
+void tt_watch_tables(const struct tt_watch_view *view, const struct tt_watch_out *out);
+/* The lines above the tables. */
+void tt_watch_lines(const struct tt_watch_view *view, const struct tt_watch_out *out);
+
+/* "AAF", "reserved 0x33". Returns ret_text. */
+#define TT_SUBTYPE_TEXT 40
+const char *tt_watch_subtype(uint8_t subtype, char ret_text[TT_SUBTYPE_TEXT]);
+/* "A", "B" by the PDU interval (125 us, 250 us), NULL where it is neither or not known. */
+const char *tt_watch_class(const struct tt_observed *o);
+/* PDUs a second; 0: not known. */
+double tt_watch_nominal_rate(const struct tt_observed *o);
+double tt_watch_measured_rate(const struct tt_observed *o);
+const char *tt_watch_scale(const struct tt_observed *o);
 
 #endif

@@ -7,22 +7,13 @@
 
 #include "base/min_max.h"
 #include "base/ns.h"
+#include "base/random.h"
 
 void tt_probe_message(size_t number, uint8_t ret_message[TT_PROBE_MESSAGE])
 {
     ret_message[0] = (uint8_t)(TT_MIDI_NOTE_ON | (number >> 14 & 15));
     ret_message[1] = (uint8_t)(number >> 7 & 127);
     ret_message[2] = (uint8_t)(number & 127);
-}
-
-/* splitmix64 */
-static uint64_t next_random(uint64_t *state)
-{
-    uint64_t z = (*state += UINT64_C(0x9E3779B97F4A7C15));
-
-    z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-    z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
-    return z ^ z >> 31;
 }
 
 /* Of those that follow: how many, and how far apart. */
@@ -33,7 +24,7 @@ struct group {
 
 static struct group next_group(uint64_t *seed)
 {
-    uint64_t kind = next_random(seed) % 100;
+    uint64_t kind = tt_random_next(seed) % 100;
 
     if (kind < 4)
         return (struct group){19, TT_NS_PER_MS};
@@ -53,7 +44,7 @@ void tt_probe_plan(size_t count, int64_t gap_ns, bool even, uint64_t seed, int64
             due_ns += group.gap_ns;
             group.left--;
         } else {
-            due_ns += (int64_t)(next_random(&seed) % (uint64_t)(2 * gap_ns));
+            due_ns += (int64_t)(tt_random_next(&seed) % (uint64_t)(2 * gap_ns));
             group = next_group(&seed);
         }
     }

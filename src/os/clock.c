@@ -18,6 +18,11 @@ static int64_t clock_ns(clockid_t id)
     return t.tv_sec * TT_NS_PER_S + t.tv_nsec;
 }
 
+int64_t tt_clock_mono_ns(void)
+{
+    return clock_ns(CLOCK_MONOTONIC);
+}
+
 /* A bracket wider than this was widened by a preemption; another reading is likely to be better. */
 #define BRACKET_GOOD_NS (5 * TT_NS_PER_US)
 

@@ -29,6 +29,9 @@ struct tt_clock {
 /* The system's; no state, shared by all threads. */
 struct tt_clock *tt_clock_system(void);
 
+/* CLOCK_MONOTONIC. */
+int64_t tt_clock_mono_ns(void);
+
 /* The kernel's TAI - UTC in whole seconds; 0 means that nobody set it. 0 or -errno. */
 int tt_clock_tai_offset(int *ret_seconds);
 

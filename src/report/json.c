@@ -6,10 +6,9 @@
 #include <assert.h>
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "audio/eth.h"
+#include "report/whole_file.h"
 
 static json_t *json_rounded(double ns)
 {
@@ -127,37 +126,17 @@ int tt_json_print_line(FILE *out, const json_t *value)
     return 0;
 }
 
-static int json_write(FILE *file, const json_t *value)
-{
-    int error = 0;
-
-    if (!file) {
-        return -errno;
-    }
-    if (json_dumpf(value, file, TT_JSON_FILE) != 0 || fputc('\n', file) == EOF) {
-        error = -EIO;
-    }
-    if (fclose(file) != 0 && !error) {
-        error = -errno;
-    }
-    return error;
-}
-
 int tt_json_write_file(const char *path, const json_t *value)
 {
-    char *temporary;
-    int error;
+    struct tt_whole_file file;
+    int error = value ? tt_whole_file_open(&file, path) : -ENOMEM;
 
-    if (!value || asprintf(&temporary, "%s.%ld.tmp", path, (long)getpid()) < 0) {
-        return -ENOMEM;
-    }
-    error = json_write(fopen(temporary, "we"), value);
-    if (!error && rename(temporary, path) != 0) {
-        error = -errno;
-    }
     if (error) {
-        unlink(temporary);
+        return error;
     }
-    free(temporary);
-    return error;
+    if (json_dumpf(value, file.out, TT_JSON_FILE) != 0 || fputc('\n', file.out) == EOF) {
+        tt_whole_file_drop(&file);
+        return -EIO;
+    }
+    return tt_whole_file_close(&file);
 }

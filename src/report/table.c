@@ -118,7 +118,7 @@ void tt_table_cells_summary(struct tt_table *table, const struct tt_hist *hist)
     }
 }
 
-static const char *cell_text(const struct tt_table *table, size_t cell)
+const char *tt_table_text(const struct tt_table *table, size_t cell)
 {
     return table->cells[cell] ? table->cells[cell] : "?";
 }
@@ -128,7 +128,7 @@ static int column_width(const struct tt_table *table, size_t column)
     size_t width = strlen(table->columns[column].heading);
 
     for (size_t i = column; i < table->cell_count; i += table->column_count) {
-        size_t length = strlen(cell_text(table, i));
+        size_t length = strlen(tt_table_text(table, i));
 
         width = length > width ? length : width;
     }
@@ -161,6 +161,6 @@ void tt_table_print(const struct tt_table *table, FILE *out)
     for (size_t i = 0; i < table->cell_count; i++) {
         size_t c = i % table->column_count;
 
-        print_cell(table, c, widths[c], cell_text(table, i), out);
+        print_cell(table, c, widths[c], tt_table_text(table, i), out);
     }
 }

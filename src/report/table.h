@@ -56,6 +56,8 @@ void tt_table_cell_known(struct tt_table *table, int64_t value, int64_t least);
     }
 void tt_table_cells_summary(struct tt_table *table, const struct tt_hist *hist);
 
+/* A cell's text, row by row. */
+const char *tt_table_text(const struct tt_table *table, size_t cell);
 void tt_table_print(const struct tt_table *table, FILE *out);
 
 #endif

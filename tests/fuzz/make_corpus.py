@@ -1,5 +1,6 @@
 """Writes the corpora packet (a frame for each named reason and each good shape), listener and crf (a script for
-each thing that can befall a stream, or a clock). usage: make_corpus.py CORPUS-FOLDER"""
+each thing that can befall a stream, or a clock), observer (traffic of a link) and ptp (answers of ptp4l).
+usage: make_corpus.py CORPUS-FOLDER"""
 
 import pathlib
 import struct
@@ -131,3 +132,49 @@ for name, bytes_of in PDUS.items():
 (folder / "eth-other").write_bytes(ETH + b"\x08\x00" + bytes(46))
 (folder / "eth-tagged-aaf").write_bytes(ETH + TAG + AVTP + aaf())
 (folder / "eth-tagged-crf").write_bytes(ETH + TAG + AVTP + crf())
+
+
+def seen(frame, step=125, cut=False):
+    """One frame of a link's traffic, so many us after the one before."""
+    return struct.pack(">iH", step, len(frame) | cut << 15) + frame
+
+
+def counted(number, **more):
+    return seen(ETH + TAG + AVTP + aaf(**more)[:2] + bytes([number & 255]) + aaf(**more)[3:])
+
+
+def other(kind, body):
+    return seen(ETH + bytes.fromhex(kind) + body)
+
+
+ANNOUNCE = b"\x1b\x02" + bytes(51) + bytes(range(1, 9)) + bytes(3)
+LINK = {
+    "stream": b"".join(counted(i) for i in range(1200)),
+    "stall": b"".join(counted(i, last=i == 900 and 0x10) for i in range(900)) + seen(ETH + AVTP + aaf(), step=2000000),
+    "backwards": counted(1) + seen(ETH + TAG + AVTP + aaf(), step=-2147483648) * 3 + counted(2),
+    "far": (counted(1) + seen(ETH + TAG + AVTP + aaf(), step=2147483647)) * 40,
+    "crf": b"".join(seen(ETH + AVTP + crf()[:2] + bytes([i]) + crf()[3:], step=2000) for i in range(200)),
+    "many": b"".join(seen(ETH[:11] + bytes([i]) + AVTP + aaf()) for i in range(9)),
+    "cut": seen(ETH + AVTP + aaf()[:5], cut=True) + seen(ETH + AVTP + aaf()[:24], cut=True),
+    "malformed": other("22f0", b"\2"),
+    "network": other("88f7", ANNOUNCE) + other("88f7", bytes(44)) + other("88f7", bytes(9))
+    + other("22ea", bytes(46)) + other("88f5", bytes(46)),
+}
+folder = pathlib.Path(sys.argv[1]) / "observer"
+for name, traffic in LINK.items():
+    (folder / name).write_bytes(traffic)
+
+
+def answer(what, data, action=2):
+    head = b"\x1d\x02" + struct.pack(">H", 54 + len(data)) + bytes(30) + bytes(12) + bytes([action, 0])
+    return head + struct.pack(">HHH", 1, 2 + len(data), what) + data
+
+
+folder = pathlib.Path(sys.argv[1]) / "ptp"
+for name, message in {
+    "time": answer(0xC000, bytes(range(50))), "time-short": answer(0xC000, bytes(49)),
+    "properties": answer(0x2003, bytes([0, 37, 0x0C, 0xA0])), "properties-short": answer(0x2003, bytes(3)),
+    "port": answer(0x2004, bytes(8) + b"\0\1\6"), "port-short": answer(0x2004, bytes(10)),
+    "error": answer(0xC000, bytes(50), action=3), "other": answer(0x2000, bytes(20)), "short": answer(0, b"")[:53],
+}.items():
+    (folder / name).write_bytes(message)

@@ -208,12 +208,13 @@ static int ticks(char **argv)
 
 static int load_for(char **argv)
 {
+    struct tt_load_setup setup = {.kind = TT_LOAD_SCHEDULER, .priority = atoi(argv[1])};
     struct tt_load load;
 
-    if (tt_load_start(&load, atoi(argv[1])) != 0)
+    if (tt_load_start(&load, &setup) != 0)
         return fail("cannot start the load");
     sleep((unsigned)atoi(argv[0]));
-    tt_load_stop(&load);
+    tt_load_stop(&load, NULL);
     return load.realtime ? 0 : 1;
 }
 

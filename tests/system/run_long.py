@@ -27,6 +27,7 @@ GROWTH_BYTES = 128 * 1024  # of resident memory, what is no growth
 GROWTH_S = 1.5 * BLOCK / RATE  # of the delay: it goes by periods
 SILENT_PDU = bytes(PDU * FRAME_BYTES)
 PIPE_BYTES = 1 << 20
+BUFFER = f"--buffer-size={5 * RATE}"  # with load on every core a program may not get to run for a second
 LOAD = "import signal\nsignal.alarm({})\nwhile True: pass"
 
 
@@ -115,15 +116,16 @@ class LongRun(Stream):
     def open_all(self):
         self.begin_rig()
         self.beside = None
-        self.arecord = self.start(ARECORD, self.listener_environment(), pipe="stdout")
+        self.arecord = self.start([*ARECORD, BUFFER], self.listener_environment(), pipe="stdout")
         self.reader = threading.Thread(target=self.read, daemon=True)
         self.reader.start()
         wait_for("arecord", lambda: self.heard.frame > 0, self.arecord)
-        self.aplay = self.start([*APLAY, f"--samples={self.blocks * BLOCK}"], self.talker_environment(0), pipe="stdin")
+        self.aplay = self.start([*APLAY, BUFFER, f"--samples={self.blocks * BLOCK}"], self.talker_environment(0), pipe="stdin")
         self.writer = threading.Thread(target=self.write, daemon=True)
         self.writer.start()
 
     def write(self):
+        fcntl.fcntl(self.aplay.stdin, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
         try:
             for block in range(self.blocks):
                 self.aplay.stdin.write(source_bytes(BLOCK, block * BLOCK))
@@ -244,7 +246,7 @@ def main():
         figures(run)
         if not faults or not xruns:
             break
-        print(f"    {xruns} times a program did not get to run for a second: once more")
+        print(f"    {xruns} times a program did not get to run for as long as its buffer: once more")
     sys.exit(1 if faults else 0)
 
 

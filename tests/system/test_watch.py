@@ -1,110 +1,19 @@
 #!/usr/bin/env python3
-"""`tactus watch` and `tactus extract` on made captures, on bad ones, and live over a veth pair.
+"""`tactus watch` and `tactus extract` on made captures, and on bad ones.
 
-usage: test_watch.py TACTUS [live | rootless]
-`live` and `rootless` are the live part alone, in a network namespace of its own: a plain one as root, in a user
-namespace otherwise and for `rootless`.
+usage: test_watch.py TACTUS
 """
 import json
 import os
 import pathlib
-import select
-import signal
-import socket
+import random
 import struct
 import subprocess
-import sys
-import tempfile
-import time
 import unittest
 import wave
 
-TACTUS = sys.argv[1] if len(sys.argv) > 1 else "tactus"
-SECOND = 10**9
-INTERVAL = 125_000
-START = 1_796_025_585 * SECOND
-TAI = 37 * SECOND
-STREAM = "02:00:00:00:00:01:0007"
-
-
-def pdu(index, stamp, tv=True):
-    """Six frames of stereo INT16 at 48 kHz: left counts frames, right is its complement."""
-    frames = [6 * index + i for i in range(6)]
-    payload = b"".join(struct.pack(">HH", f & 0xFFFF, ~f & 0xFFFF) for f in frames)
-    return (struct.pack(">BBBB", 2, 0x80 | tv, index & 0xFF, 0) + bytes.fromhex("0200000000010007")
-            + struct.pack(">IBHBHBB", stamp & 0xFFFFFFFF, 4, 5 << 12 | 2, 16, len(payload), 0, 0)
-            + payload)
-
-
-def packet(index, stamp, vlan=None, tv=True):
-    tag = b"" if vlan is None else struct.pack(">HH", 0x8100, 3 << 13 | vlan)
-    return (bytes.fromhex("91e0f000fe01020000000001") + tag + struct.pack(">H", 0x22F0)
-            + pdu(index, stamp, tv))
-
-
-def stream(indices, offset=TAI, vlan=2):
-    """(arrival in UTC, packet) of PDUs that are due 2 ms after they arrive."""
-    for i in indices:
-        arrival = START + i * INTERVAL
-        yield arrival, packet(i, arrival + offset + 2_000_000, vlan)
-
-
-def pcap(packets, order="<", unit=1, link=1, snap=65535):
-    magic = 0xA1B23C4D if unit == 1 else 0xA1B2C3D4
-    out = struct.pack(order + "IHHiIII", magic, 2, 4, 0, 0, snap, link)
-    for arrival, data in packets:
-        kept = data[:snap]
-        out += struct.pack(order + "IIII", arrival // SECOND, arrival % SECOND // unit, len(kept),
-                           len(data)) + kept
-    return out
-
-
-def block(order, kind, body):
-    body += bytes(-len(body) % 4)
-    return struct.pack(order + "II", kind, len(body) + 12) + body + struct.pack(order + "I",
-                                                                               len(body) + 12)
-
-
-def pcapng(packets, order="<", link=1):
-    out = block(order, 0x0A0D0D0A, struct.pack(order + "IHHq", 0x1A2B3C4D, 1, 0, -1))
-    out += block(order, 1, struct.pack(order + "HHI", link, 0, 65535)
-                 + struct.pack(order + "HHBxxxHH", 9, 1, 9, 0, 0))
-    for arrival, data in packets:
-        out += block(order, 6, struct.pack(order + "IIIII", 0, arrival >> 32, arrival & 0xFFFFFFFF,
-                                           len(data), len(data)) + data)
-    return out
-
-
-MANY = 600
-
-
-def many_streams():
-    """Two packets of each of MANY streams, whose IDs are their numbers."""
-    return pcap((START + (2 * i + n) * INTERVAL, packet(n, START + TAI + 2_000_000 + (2 * i + n) * INTERVAL)
-                 .replace(bytes.fromhex("0200000000010007"), struct.pack(">Q", i + 1)))
-                for i in range(MANY) for n in range(2))
-
-
-class Case(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-
-    def file(self, name, content):
-        path = self.folder / name
-        path.write_bytes(content)
-        return str(path)
-
-    def tactus(self, code, *arguments):
-        done = subprocess.run([TACTUS, *arguments], capture_output=True, text=True, timeout=60,
-                              check=False)
-        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
-        return done
-
-    def watch(self, code, path):
-        done = self.tactus(code, "watch", "--json", path)
-        return json.loads(done.stdout), done.stderr
+from watch_lab import (INTERVAL, MANY, SECOND, START, STREAM, TACTUS, TAI, Case, many_streams, packet, pcap, pcapng,
+                       stream)
 
 
 class Files(Case):
@@ -131,6 +40,81 @@ class Files(Case):
             self.assertIn(word, text)
         row = next(line for line in text.splitlines() if STREAM in line).split()
         self.assertEqual(row[4:6], ["-", "-"])  # no tag: not VLAN 0
+
+    def test_lateness_and_margin(self):
+        """One PDU is 300 us late; the line through the others does not mind."""
+        packets = [(arrival + 300_000 * (i == 5000), data)
+                   for i, (arrival, data) in enumerate(stream(range(9000)))]
+        row = self.watch(0, self.file("a.pcap", pcap(packets)))[0]["streams"][0]
+        lateness, margin = row["lateness_ns"], row["margin_ns"]
+        self.assertEqual((lateness["n"], lateness["p50_ns"], lateness["p99_9_ns"]), (8200, 0, 0))
+        self.assertEqual(lateness["max_ns"], 300_000)
+        self.assertGreater(lateness["min_ns"], -300)
+        self.assertEqual((margin["n"], margin["min_ns"], margin["max_ns"]), (9000, 1_700_000, 2_000_000))
+        self.assertEqual((row["margin_scale"], row["class"], row["nominal_pdus_per_s"]), ("TAI", "A", 8000))
+        self.assertEqual((row["measured_pdus_per_s"], row["grid_moves"]), (8000, 0))
+
+    def test_filters(self):
+        other = [(arrival, data.replace(bytes.fromhex("0200000000010007"), bytes(7) + b"\5"))
+                 for arrival, data in stream(range(10), vlan=None)]
+        path = self.file("a.pcap", pcap(sorted([*stream(range(10)), *other])))
+        for options, rows in (([], 2), (["--vlan", "2"], 1), (["--vlan", "none"], 1), (["--vlan", "3"], 0),
+                              (["--stream-id", STREAM], 1), (["--address", "91:e0:f0:00:fe:01"], 2),
+                              (["--address", "91:e0:f0:00:fe:02"], 0),
+                              (["--stream-id", STREAM, "--vlan", "none"], 0)):
+            seen = json.loads(self.tactus(0 if rows else 1, "watch", "--json", path, *options).stdout)
+            self.assertEqual(len(seen["streams"]), rows, options)
+            self.assertEqual(seen["filtered"], 20 - 10 * rows, options)
+        for option, value in (("--vlan", "4095"), ("--vlan", ""), ("--stream-id", "7"), ("--address", "x")):
+            self.assertIn(f"{option} {value}: give", self.tactus(2, "watch", path, option, value).stderr)
+
+    def test_what_else_is_on_the_link(self):
+        """gPTP's Announce with its grandmaster, MSRP; and what AVTP takes of each priority."""
+        announce = bytearray(64)
+        announce[0], announce[7], announce[44:46], announce[53:61] = 0x1B, 4, b"\0\x25", bytes(range(1, 9))
+        frames = [bytes.fromhex("0180c200000e020000000001") + bytes.fromhex(kind) + body
+                  for kind, body in (("88f7", bytes(announce)), ("88f7", bytes(44)), ("22ea", bytes(46)))]
+        seen, _ = self.watch(0, self.file("a.pcap", pcap([*stream(range(8)), *((START + SECOND, f) for f in frames)])))
+        traffic = seen["traffic"]
+        self.assertEqual((traffic["gptp"], traffic["gptp_announce"], traffic["gptp_sync"]), (2, 1, 1))
+        self.assertEqual((traffic["grandmaster"], traffic["gptp_utc_offset_s"]), ("0102030405060708", 37))
+        self.assertEqual((traffic["msrp"], traffic["mvrp"]), (1, 0))
+        self.assertEqual(traffic["avtp_by_priority"],
+                         [{"pcp": 3, "packets": 8, "wire_bytes": 8 * (len(packet(0, 0, 2)) + 24)}])
+        self.assertEqual(seen["span_ns"], SECOND)
+
+    def compare(self, code, before, after, *options):
+        paths = [self.file(name, pcap(packets)) for name, packets in (("a.pcap", before), ("b.pcap", after))]
+        done = self.tactus(code, "watch", "--json", "--compare", *paths, *options)
+        return json.loads(done.stdout) if done.stdout else done.stderr
+
+    def test_before_and_after(self):
+        """Jitter of 40 us and of 4 us; and a capture against itself."""
+        def jittered(seed, most):
+            chance = random.Random(seed)
+            return [(arrival + chance.randrange(most), data) for arrival, data in stream(range(4000))]
+        clean, rough, again = jittered(1, 4000), jittered(2, 40_000), jittered(3, 40_000)
+        for code, before, after, answer in ((0, rough, clean, "better"), (1, clean, rough, "worse"),
+                                            (0, rough, again, "not distinguishable")):
+            found = self.compare(code, before, after)
+            for figure in ("interval_stdev_ns", "interval_range_ns", "lateness_p99_ns"):
+                self.assertEqual(found["comparison"][figure]["answer"], answer, (figure, found))
+            self.assertEqual(found["comparison"]["pdus_lost"]["answer"], "not distinguishable")
+            self.assertEqual((found["before"]["pdus"], found["after"]["lost"]), (4000, 0))
+        self.assertEqual(found["comparison"]["interval_stdev_ns"]["windows"], 40)
+
+    def test_what_cannot_be_compared(self):
+        few, none = list(stream(range(9))), [(START, bytes(12) + b"\x08\x00" + bytes(46))]
+        found = self.compare(4, few, few)
+        self.assertEqual(found["comparison"]["interval_stdev_ns"]["answer"], "not enough data")
+        self.assertIn("there is no stream in", self.compare(1, few, none))
+        two = sorted([*few, *((arrival, data.replace(bytes.fromhex("0007"), b"\0\5", 1)) for arrival, data in few)])
+        self.assertIn("choose one with --stream-id", self.compare(2, few, two))
+        self.compare(4, few, two, "--stream-id", STREAM)
+        self.assertIn("takes two captures", self.tactus(2, "watch", "--compare", "a").stderr)
+        whole = self.file("c.pcap", pcap(few))
+        cut = self.file("d.pcap", pcap(few)[:-5])
+        self.assertIn("nothing is compared", self.tactus(4, "watch", "--compare", whole, cut).stderr)
 
     def test_one_is_singular(self):
         other = (START, bytes(12) + b"\x08\x00" + bytes(46))
@@ -332,119 +316,5 @@ class Extract(Case):
         self.assertIn("snap length", said)
 
 
-class Live(Case):
-    """Needs the namespace that main() made, with the pair va - vb."""
-
-    def start(self, *options):
-        process = subprocess.Popen([TACTUS, "watch", "vb", "--json", *options],
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        self.addCleanup(process.stderr.close)
-        self.addCleanup(process.stdout.close)
-        self.addCleanup(process.wait)
-        self.addCleanup(process.kill)
-        return process
-
-    def send(self, process, interface="va", vlan=None):
-        """Until `process` has shown packets: nothing else says that it listens."""
-        with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as sender:
-            sender.bind((interface, 0))
-            for index in range(100_000):
-                sender.send(packet(index, 0, vlan, tv=False))
-                time.sleep(0.001)
-                if index % 100 == 0 and process.poll() is not None:
-                    break
-                if index % 100 == 0 and self.has_line(process):
-                    return json.loads(process.stdout.readline())
-        self.fail("it ended: " + process.stderr.read())
-        return None
-
-    @staticmethod
-    def has_line(process):
-        return bool(select.select([process.stdout], [], [], 0)[0])
-
-    def end(self, process, number=signal.SIGINT):
-        process.send_signal(number)
-        out, said = process.communicate(timeout=30)
-        lines = [json.loads(line) for line in out.splitlines()]
-        self.assertEqual([line["final"] for line in lines], [False] * (len(lines) - 1) + [True])
-        return process.returncode, lines[-1], said
-
-    def test_tags_and_interrupts(self):
-        for vlan, number in ((None, signal.SIGINT), (2, signal.SIGTERM)):
-            process = self.start()
-            first = self.send(process, vlan=vlan)
-            code, last, _ = self.end(process, number)
-            self.assertEqual(code, 0)
-            row = last["streams"][0]
-            self.assertEqual((row["vlan_id"], row["pcp"]), (vlan, None if vlan is None else 3))
-            self.assertEqual(row["stream_id"], STREAM)
-            self.assertEqual(row["lost"], 0)
-            self.assertGreater(row["pdus"], 0)
-            self.assertFalse(first["final"])
-            self.assertEqual(last["packets_dropped"], 0)
-            self.assertEqual(last["tai_offset_ns"], self.kernel_tai_offset_ns())
-
-    @staticmethod
-    def kernel_tai_offset_ns():
-        """None where nobody set it."""
-        ahead = time.clock_gettime(time.CLOCK_TAI) - time.time()
-        return round(ahead) * SECOND or None
-
-    def test_written_file_survives_a_kill(self):
-        path = str(self.folder / "live.pcap")
-        process = self.start("--write", path)
-        shown = self.send(process, vlan=5)
-        process.kill()
-        process.wait()
-        seen, _ = self.watch(0, path)
-        self.assertGreaterEqual(seen["streams"][0]["pdus"], shown["streams"][0]["pdus"])
-        self.assertEqual(seen["streams"][0]["vlan_id"], 5)
-        with open(path, "rb") as written:
-            self.assertEqual(struct.unpack("=I", written.read(4))[0], 0xA1B23C4D)
-
-    def test_own_packets_are_not_seen(self):
-        process = self.start("--duration", "1500ms")
-        with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as sender:
-            sender.bind(("vb", 0))
-            while process.poll() is None:
-                sender.send(packet(0, 0))
-                time.sleep(0.01)
-        last = json.loads(process.stdout.read().splitlines()[-1])
-        self.assertEqual((process.returncode, last["final"], last["streams"]), (1, True, []))
-
-    def test_interface_that_is_down(self):
-        subprocess.run("ip link add vc type veth peer name vd".split(), check=True)
-        said = self.tactus(3, "watch", "vc", "--duration", "1s").stderr
-        self.assertIn("ip link set", said)
-        self.assertEqual(said.count("is not up"), 1, said)
-
-
-def inside():
-    for command in ("ip link add va type veth peer name vb", "ip link set va up",
-                    "ip link set vb up"):
-        subprocess.run(command.split(), check=True)
-    return unittest.main(argv=sys.argv[:1], defaultTest="Live", exit=False).result
-
-
-def live(rootless):
-    """The exit code; 77 where there can be no namespace."""
-    unshare = ["unshare", "-rn" if rootless or os.geteuid() != 0 else "-n"]
-    if subprocess.run([*unshare, "true"], check=False).returncode != 0:
-        print(f"no namespace can be made here ({' '.join(unshare)})")
-        return 77
-    return subprocess.run([*unshare, sys.executable, *sys.argv], check=False,
-                          env={**os.environ, "TT_WATCH_INSIDE": "1"}).returncode
-
-
-def main():
-    if os.environ.get("TT_WATCH_INSIDE"):
-        return 0 if inside().wasSuccessful() else 1
-    if sys.argv[2:]:
-        return live(rootless=sys.argv[2] == "rootless")
-    suite = unittest.TestSuite(unittest.defaultTestLoader.loadTestsFromTestCase(case)
-                               for case in (Files, Extract))
-    return 0 if unittest.TextTestRunner().run(suite).wasSuccessful() else 1
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    unittest.main(argv=["test_watch"])

@@ -271,6 +271,35 @@ static void test_many(void **state)
     free(h);
 }
 
+/* Going through the buckets meets every value once, in order, each within its bucket. */
+static void test_through_the_buckets(void **state)
+{
+    struct tt_hist *h = (struct tt_hist *)calloc(1, sizeof(*h));
+    uint64_t random = 11;
+    uint64_t seen = 0;
+    int64_t value = 0;
+    int64_t before = INT64_MIN;
+    uint64_t count;
+    size_t at = 0;
+
+    (void)state;
+    assert_non_null(h);
+    assert_false(tt_hist_next(h, &at, &value, &count));
+    for (int i = 0; i < 10000; i++) {
+        tt_hist_record(h, (int64_t)random_next(&random) >> random_below(&random, 64));
+    }
+    at = 0;
+    while (tt_hist_next(h, &at, &value, &count)) {
+        assert_true(count > 0 && value >= before);
+        before = value;
+        seen += count;
+    }
+    assert_true(seen == h->n);
+    assert_true(tt_hist_step(1023) == 1 && tt_hist_step(-1024) == 2);
+    assert_true(tt_hist_step(125000) == 128 && tt_hist_step(131072) == 256);
+    free(h);
+}
+
 /* One value apart from 2^40 others: what is left of the squares is a 2^40th of them. */
 static void test_one_apart(void **state)
 {
@@ -315,7 +344,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_distributions), cmocka_unit_test(test_merge),
         cmocka_unit_test(test_extremes),      cmocka_unit_test(test_many),
-        cmocka_unit_test(test_one_apart),
+        cmocka_unit_test(test_one_apart),     cmocka_unit_test(test_through_the_buckets),
     };
 
     return cmocka_run_group_tests(tests, make_sample, free_sample);

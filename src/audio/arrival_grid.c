@@ -1,0 +1,121 @@
+/*
+ * See arrival_grid.h.
+ */
+#include "audio/arrival_grid.h"
+
+#include <stdlib.h>
+
+#include "base/ns.h"
+
+#define BANDWIDTH_MHZ 10
+#define BLOCK_NS      TT_NS_PER_MS
+#define DRIFT_S       1.0
+#define PDUS_MAX      30000 /* after a gap of more, nothing is known of the grid */
+#define FAR_SPREADS   16
+#define FAR_NS        TT_NS_PER_MS
+#define MOVED_NS      TT_NS_PER_S
+
+/* From here on the line is straight, until it is shown more. */
+static void rebase(struct tt_arrival_grid *grid, int64_t event)
+{
+    grid->base_event = event;
+    grid->base_ns = tt_media_clock_time(&grid->clock, event);
+    grid->event_ns = 1e9 / (double)grid->clock.rate_hz * (1 + grid->clock.drift);
+    grid->seen = 0;
+    grid->seen_events = 0;
+    grid->seen_late_ns = 0;
+}
+
+static void place(struct tt_arrival_grid *grid, const struct tt_conduct_pdu *pdu)
+{
+    grid->event = 0;
+    grid->settled_event = tt_ns_to_frames(TT_ARRIVAL_GRID_SETTLE_NS, pdu->period.hz);
+    grid->block_events = tt_ns_to_frames(BLOCK_NS, pdu->period.hz);
+    grid->astray = 0;
+    if (grid->placed && grid->clock.rate_hz == pdu->period.hz) {
+        tt_media_clock_anchor(&grid->clock, 0, pdu->arrival_ns);
+    } else {
+        tt_media_clock_init(&grid->clock, pdu->period.hz, 0, pdu->arrival_ns);
+        tt_media_clock_quieten(&grid->clock, BANDWIDTH_MHZ);
+    }
+    grid->placed = true;
+    rebase(grid, 0);
+}
+
+static int64_t expect(const struct tt_arrival_grid *grid, int64_t event)
+{
+    double since_ns = (double)(event - grid->base_event) * grid->event_ns;
+
+    return grid->base_ns + (int64_t)(since_ns < 0 ? since_ns - 0.5 : since_ns + 0.5);
+}
+
+/* The mean of what was seen is one observation. */
+static void follow(struct tt_arrival_grid *grid, int64_t event, int64_t late_ns)
+{
+    grid->seen++;
+    grid->seen_events += event - grid->base_event;
+    grid->seen_late_ns += late_ns;
+    if (event - grid->base_event >= grid->block_events) {
+        int64_t middle = grid->base_event + grid->seen_events / grid->seen;
+
+        tt_media_clock_follow(&grid->clock, middle,
+                              expect(grid, middle) + grid->seen_late_ns / grid->seen);
+        rebase(grid, event);
+    }
+}
+
+static bool is_far(const struct tt_arrival_grid *grid, int64_t late_ns)
+{
+    return grid->clock.followed_s >= DRIFT_S &&
+           llabs(late_ns) > FAR_NS + FAR_SPREADS * (int64_t)grid->clock.spread_ns;
+}
+
+/* Whether the stream has moved for good. */
+static bool has_moved(struct tt_arrival_grid *grid, int64_t arrival_ns, int64_t late_ns)
+{
+    int side = late_ns > 0 ? 1 : -1;
+
+    if (!is_far(grid, late_ns)) {
+        grid->astray = 0;
+        return false;
+    }
+    if (grid->astray != side) {
+        grid->astray = side;
+        grid->astray_ns = arrival_ns;
+    }
+    return arrival_ns - grid->astray_ns > MOVED_NS;
+}
+
+bool tt_arrival_grid_step(struct tt_arrival_grid *grid, const struct tt_conduct_pdu *pdu,
+                          int64_t *ret_lateness_ns)
+{
+    int64_t event = grid->event + pdu->ahead * pdu->period.events;
+    int64_t late_ns;
+
+    if (!grid->placed || pdu->restart || pdu->ahead > PDUS_MAX ||
+        grid->clock.rate_hz != pdu->period.hz) {
+        place(grid, pdu);
+        return false;
+    }
+    if (pdu->ahead > 0) {
+        grid->event = event;
+    }
+    late_ns = pdu->arrival_ns - expect(grid, event);
+    if (pdu->ahead > 0) {
+        if (has_moved(grid, pdu->arrival_ns, late_ns)) {
+            grid->moves++;
+            place(grid, pdu);
+            return false;
+        }
+        if (grid->astray == 0) {
+            follow(grid, event, late_ns);
+        }
+    }
+    *ret_lateness_ns = late_ns;
+    return event >= grid->settled_event;
+}
+
+bool tt_arrival_grid_knows_drift(const struct tt_arrival_grid *grid)
+{
+    return grid->placed && grid->clock.followed_s >= DRIFT_S;
+}

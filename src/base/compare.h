@@ -1,0 +1,73 @@
+/*
+ * Is one setting better than another? From figures of windows of equal length, such as a median
+ * lateness or a number of misses in a second; less is better.
+ *
+ * The replicate is a window and never a sample: samples of one window depend on each other, and on
+ * a machine that does other things too a million of them make any two runs "significantly"
+ * different. Three answers: better, worse, not distinguishable. A difference is found where both
+ * hold:
+ * - by chance alone it is rare: a permutation test over windows, on ranks, so that one window in
+ *   which the machine was elsewhere counts no more than any other; p <= 0.01;
+ * - it is greater than what the same setting differs by from itself: the A/A floor.
+ *
+ * Interleaved windows (A B B A …) are compared in pairs: a machine that drifts changes both of a
+ * pair. Runs one after the other are not; there the floor is how far the halves of a run differ,
+ * which holds a drift against the difference, and cannot know of a machine that changed between
+ * the runs.
+ *
+ * The caller owns the memory; same values, same answer.
+ * Source: Wilcoxon signed ranks and rank sum, each with random permutations instead of tables.
+ */
+#ifndef TT_BASE_COMPARE_H
+#define TT_BASE_COMPARE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TT_COMPARE_WINDOWS_MIN  10 /* of each; below that no answer */
+#define TT_COMPARE_WINDOWS_MAX  1024
+#define TT_COMPARE_PERMUTATIONS 1000
+
+enum tt_compare_answer {
+    TT_COMPARE_TOO_FEW, /* windows; only `windows` has a meaning */
+    TT_COMPARE_SAME,    /* not distinguishable */
+    TT_COMPARE_BETTER,  /* b is less than a */
+    TT_COMPARE_WORSE,
+};
+
+/* What both settings did, window by window, in the order of time. Values within ±2^52. */
+struct tt_compare_input {
+    const int64_t *a;
+    const int64_t *b;
+    size_t a_count;
+    size_t b_count;
+    bool interleaved; /* the windows of a number belong together; what one has more is left out */
+};
+
+struct tt_compare_result {
+    enum tt_compare_answer answer;
+    size_t windows;    /* of each that were compared: the fewer */
+    double a;          /* mean without the fifth of windows at either end */
+    double b;          /* as that */
+    double difference; /* b - a: as that, of pairs where they are interleaved */
+    double floor;      /* differences up to this come of nothing */
+    double p;          /* how often chance alone makes as clear a difference */
+};
+
+/* Memory of the computation. */
+struct tt_compare_work {
+    int64_t values[2 * TT_COMPARE_WINDOWS_MAX];
+    int64_t scratch[2 * TT_COMPARE_WINDOWS_MAX];
+    int64_t ranks[2 * TT_COMPARE_WINDOWS_MAX]; /* doubled, so that ties have whole ones */
+    double means[TT_COMPARE_PERMUTATIONS];
+};
+
+/* At most TT_COMPARE_WINDOWS_MAX windows of each are looked at, the first ones. */
+void tt_compare(const struct tt_compare_input *input, struct tt_compare_work *work,
+                struct tt_compare_result *ret_result);
+
+/* "better", "worse", "not distinguishable", "not enough data". */
+const char *tt_compare_answer_text(enum tt_compare_answer answer);
+
+#endif

@@ -1,0 +1,356 @@
+/*
+ * `tactus meter`: will this machine hold 64 frames? The latency benchmark of 1999.
+ */
+#include <argp.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/ns.h"
+#include "cli/cmd.h"
+#include "cli/meter_compare.h"
+#include "cli/meter_job.h"
+#include "cli/meter_options.h"
+#include "cli/meter_page.h"
+#include "cli/meter_show.h"
+#include "cli/meter_soak.h"
+#include "report/json.h"
+
+enum {
+    OPTION_BUFFER = 256,
+    OPTION_FULL,
+    OPTION_DEVICE,
+    OPTION_ROUND_TRIP,
+    OPTION_MIDI,
+    OPTION_FOR,
+    OPTION_LOG,
+    OPTION_TUNED,
+    OPTION_REQUIRE,
+    OPTION_JSON,
+    OPTION_HTML,
+};
+
+struct command {
+    struct tt_meter_job job;
+    char *buffers; /* as given, or NULL */
+    bool full;
+    bool tuned;
+    const char *require; /* or NULL */
+    int64_t soak_ns;     /* 0: no soak */
+    const char *log;
+    bool json;
+    const char *html;
+};
+
+static const struct argp_option options[] = {
+    {"buffer", OPTION_BUFFER, "LIST", 0,
+     "Frames x fragments, as 64x3 (without it) or 64x3,128x2@96000; `1999` for the four of then, "
+     "`timer` for a loop that sleeps 3 ms",
+     0},
+    {"full", OPTION_FULL, NULL, 0, "The whole table: 2x64 to 4x1024, and the timer", 0},
+    {"device", OPTION_DEVICE, "PCM", 0,
+     "A sound card that plays, as ALSA names it, instead of a device in exact time", 0},
+    {"round-trip", OPTION_ROUND_TRIP, "PCM", 0,
+     "With --device: a card that captures what it plays; a click is looked for", 0},
+    {"midi", OPTION_MIDI, "PORT", 0,
+     "Read this port in each cycle: adds the time from a byte's arrival to its sound", 0},
+    {"for", OPTION_FOR, "TIME", 0,
+     "A soak of that length, as 8h: dropouts with time and cause as they come, a line an hour; "
+     "under the first load of --load, or idle",
+     0},
+    {"log", OPTION_LOG, "FILE", 0, "Of --for: its lines go there too, as JSON, each on the disk",
+     0},
+    {"tuned", OPTION_TUNED, NULL, 0,
+     "Measure as found, then with processors kept awake and the loop on one, and show the "
+     "difference",
+     0},
+    {"require", OPTION_REQUIRE, "BUFFER", 0, "Measure that buffer; exit code 1 says not held", 0},
+    {"json", OPTION_JSON, NULL, 0, "One JSON object, which `meter compare` takes", 0},
+    {"html", OPTION_HTML, "FILE", 0, "A page with tables and drawings besides", 0},
+    {0},
+};
+
+static const struct argp_child children[] = {{&tt_meter_options, 0, "The measurement:", 1}, {0}};
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+    struct command *command = state->input;
+
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &command->job;
+        return 0;
+    case OPTION_BUFFER:
+        command->buffers = argument;
+        return 0;
+    case OPTION_FULL:
+        command->full = true;
+        return 0;
+    case OPTION_DEVICE:
+        command->job.device = argument;
+        return 0;
+    case OPTION_ROUND_TRIP:
+        command->job.round_trip = argument;
+        return 0;
+    case OPTION_MIDI:
+        command->job.midi = argument;
+        return 0;
+    case OPTION_FOR:
+        if (tt_cli_duration_parse(argument, &command->soak_ns) != 0 || command->soak_ns == 0) {
+            argp_error(state, "--for %s: give a number with a unit, such as 10min or 8h", argument);
+        }
+        return 0;
+    case OPTION_LOG:
+        command->log = argument;
+        return 0;
+    case OPTION_TUNED:
+        command->tuned = true;
+        return 0;
+    case OPTION_REQUIRE:
+        command->require = argument;
+        return 0;
+    case OPTION_JSON:
+        command->json = true;
+        return 0;
+    case OPTION_HTML:
+        command->html = argument;
+        return 0;
+    case ARGP_KEY_ARG:
+        argp_error(state,
+                   "what is %s? A buffer is given by --buffer; `tactus meter compare` "
+                   "compares",
+                   argument);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp parser = {
+    .options = options,
+    .parser = parse_option,
+    .children = children,
+    .doc = "Say whether this machine holds a buffer of so many frames under load. A loop with "
+           "real-time priority, where that is granted, computes 80 % of each fragment's time and "
+           "hands it to a device that never waits, while the machine reads /proc, writes, copies "
+           "and reads files, switches between processes, and moves memory and packets. Without "
+           "options: 64 frames x 3 at 48 kHz, a minute. The machine is measured as it is found."
+           "\v"
+           "A cell is the worst latency in ms (how often the device ran empty): a dropout is a "
+           "latency longer than the buffer. Every period is accounted for: expected = on time + "
+           "late + skipped.\n\n"
+           "Examples:\n"
+           "  tactus meter\n"
+           "  tactus meter --full --html report.html\n"
+           "  tactus meter --device hw:1 --buffer 128x2 --load idle,write\n"
+           "  tactus meter --require 128x2@48000 || echo not held\n"
+           "  tactus meter --for 8h --log night.jsonl\n"
+           "  tactus meter compare policy=fifo policy=deadline\n\n"
+           "Exit: 0 no dropout, 1 not safe, 2 wrong usage, 3 the environment lacks something, 4 "
+           "interrupted, or the machine was too noisy to say."};
+
+static enum tt_exit add_shape(struct command *command, const char *text)
+{
+    struct tt_meter_job *job = &command->job;
+
+    if (job->shape_count == TT_METER_ROWS_MAX) {
+        tt_cli_say(TT_METER_COMMAND, "%d buffers at most", TT_METER_ROWS_MAX);
+        return TT_EXIT_USAGE;
+    }
+    if (tt_meter_shape_parse(text, job->rate_hz, &job->shapes[job->shape_count]) != 0) {
+        tt_cli_say(TT_METER_COMMAND,
+                   "%s is no buffer: give frames x fragments, such as 64x3 or 128x2@48000: 16 to "
+                   "16384 frames, 2 to %d fragments",
+                   text, TT_FRAGMENT_COUNT_MAX);
+        return TT_EXIT_USAGE;
+    }
+    job->shape_count++;
+    return TT_EXIT_GOOD;
+}
+
+static enum tt_exit add_list(struct command *command, const char *const *texts, size_t n)
+{
+    enum tt_exit code = TT_EXIT_GOOD;
+
+    for (size_t i = 0; i < n && code == TT_EXIT_GOOD; i++) {
+        code = add_shape(command, texts[i]);
+    }
+    return code;
+}
+
+static enum tt_exit add_given(struct command *command)
+{
+    /* Then sizes were bytes: 1024 and 2048 of them, in stereo of 16 bits. */
+    static const char *const then[] = {"2x256@44100", "3x256@44100", "4x256@44100", "2x512@44100"};
+    char *rest = command->buffers;
+    enum tt_exit code = TT_EXIT_GOOD;
+    char *text;
+
+    while (code == TT_EXIT_GOOD && (text = strsep(&rest, ","))) {
+        code = strcmp(text, "1999") == 0 ? add_list(command, then, TT_COUNT_OF(then))
+                                         : add_shape(command, text);
+    }
+    return code;
+}
+
+static enum tt_exit add_shapes(struct command *command)
+{
+    static const char *const full[] = {"2x64",  "3x64",   "2x128",  "3x128", "2x256",
+                                       "2x512", "2x1024", "4x1024", "timer"};
+
+    if (command->require) {
+        return add_shape(command, command->require);
+    }
+    if (command->buffers) {
+        return add_given(command);
+    }
+    return command->full ? add_list(command, full, TT_COUNT_OF(full)) : add_shape(command, "64x3");
+}
+
+static enum tt_exit check(struct command *command)
+{
+    struct tt_meter_job *job = &command->job;
+
+    if (job->round_trip && !job->device) {
+        tt_cli_say(TT_METER_COMMAND, "--round-trip needs --device: the card that plays");
+        return TT_EXIT_USAGE;
+    }
+    if (command->log && command->soak_ns == 0) {
+        tt_cli_say(TT_METER_COMMAND, "--log belongs to --for");
+        return TT_EXIT_USAGE;
+    }
+    if (job->load_count == 0) {
+        for (int kind = 0; kind < TT_LOADS; kind++) {
+            job->loads[job->load_count++] = (enum tt_load_kind)kind;
+        }
+        job->load_count = command->soak_ns > 0 ? 1 : job->load_count;
+    }
+    job->quiet = command->json;
+    return add_shapes(command);
+}
+
+static enum tt_exit run_rows(struct tt_meter_job *job, struct tt_meter_row *rows, size_t *ret_n)
+{
+    enum tt_exit code = TT_EXIT_GOOD;
+
+    *ret_n = 0;
+    for (size_t i = 0; i < job->shape_count && code == TT_EXIT_GOOD && !tt_cli_interrupted(); i++) {
+        code = tt_meter_job_row(job, &job->shapes[i], &rows[i]);
+        if (code == TT_EXIT_GOOD && rows[i].count > 0) {
+            ++*ret_n;
+        } else {
+            tt_meter_row_free(&rows[i]);
+        }
+    }
+    return code;
+}
+
+/* The worst of all rows. */
+static enum tt_exit judge(const struct tt_meter_row *rows, size_t n)
+{
+    enum tt_exit code = n == 0 || tt_cli_interrupted() ? TT_EXIT_INCONCLUSIVE : TT_EXIT_GOOD;
+
+    for (size_t r = 0; r < n; r++) {
+        struct tt_verdict verdict;
+
+        tt_meter_verdict_find(&rows[r], &verdict);
+        if (verdict.kind == TT_VERDICT_NOT_SAFE) {
+            return TT_EXIT_NEGATIVE;
+        }
+        code = verdict.kind == TT_VERDICT_TOO_NOISY ? TT_EXIT_INCONCLUSIVE : code;
+    }
+    return code;
+}
+
+static enum tt_exit show(const struct command *command, const struct tt_meter_row *rows, size_t n)
+{
+    enum tt_exit code = TT_EXIT_GOOD;
+
+    if (n == 0) {
+        return code;
+    }
+    if (command->json) {
+        json_t *json = tt_meter_show_json(&command->job, rows, n);
+
+        json_dumpf(json, stdout, TT_JSON_FILE);
+        putchar('\n');
+        json_decref(json);
+    } else {
+        tt_meter_show_text(&command->job, rows, n);
+    }
+    if (command->html) {
+        code = tt_meter_page_write(&command->job, rows, n, command->html);
+        if (code == TT_EXIT_GOOD && !command->json) {
+            printf("The page is %s\n", command->html);
+        }
+    }
+    return code;
+}
+
+/* As found, and then each row again as it is when all is done that helps. */
+static enum tt_exit run_tuned(struct tt_meter_job *job, struct tt_meter_row *rows, size_t *n)
+{
+    struct tt_policy as_found = job->policy;
+    size_t tuned = 0;
+    enum tt_exit code;
+
+    tt_meter_job_tune(job);
+    code = run_rows(job, rows + *n, &tuned);
+    tt_meter_job_untune(job);
+    job->policy = as_found;
+    for (size_t r = *n; r < *n + tuned; r++) {
+        rows[r].tuned = true;
+    }
+    *n += tuned;
+    return code;
+}
+
+static enum tt_exit measure(struct command *command)
+{
+    struct tt_meter_row rows[2 * TT_METER_ROWS_MAX] = {0};
+    enum tt_exit code;
+    enum tt_exit shown;
+    size_t n;
+
+    if (!command->json) {
+        tt_meter_show_setup(&command->job);
+    }
+    code = run_rows(&command->job, rows, &n);
+    if (code == TT_EXIT_GOOD && command->tuned && !tt_cli_interrupted()) {
+        code = run_tuned(&command->job, rows, &n);
+    }
+    shown = show(command, rows, n);
+    code = code != TT_EXIT_GOOD ? code : shown != TT_EXIT_GOOD ? shown : judge(rows, n);
+    for (size_t r = 0; r < n; r++) {
+        tt_meter_row_free(&rows[r]);
+    }
+    return code;
+}
+
+int tt_cmd_meter(int argc, char **argv)
+{
+    struct command command = {0};
+    enum tt_exit code;
+
+    if (argc > 1 && strcmp(argv[1], "compare") == 0) {
+        return tt_meter_compare(argc - 1, argv + 1);
+    }
+    tt_meter_job_init(&command.job);
+    if (argp_parse(&parser, argc, argv, 0, NULL, &command) != 0) {
+        return TT_EXIT_USAGE;
+    }
+    code = check(&command);
+    if (code != TT_EXIT_GOOD) {
+        return code;
+    }
+    tt_cli_catch_interrupt();
+    code = tt_meter_job_open(&command.job);
+    if (code == TT_EXIT_GOOD) {
+        code = command.soak_ns > 0
+                   ? tt_meter_soak(&command.job, command.soak_ns, command.log, command.json)
+                   : measure(&command);
+    }
+    tt_meter_job_close(&command.job);
+    return code;
+}

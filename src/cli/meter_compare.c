@@ -1,0 +1,281 @@
+/*
+ * See meter_compare.h. Two settings are measured window by window, in the order A B B A, so that a
+ * machine that drifts changes both; the windows are what is compared.
+ */
+#include "cli/meter_compare.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/compare.h"
+#include "base/ns.h"
+#include "cli/meter_options.h"
+#include "cli/meter_saved.h"
+#include "cli/meter_setting.h"
+#include "report/json.h"
+#include "report/meter_compare_text.h"
+
+#define COMMAND   "tactus meter compare"
+#define PAIRS     20
+#define WINDOW_NS TT_NS_PER_S
+
+enum {
+    OPTION_BUFFER = 256,
+    OPTION_PAIRS,
+    OPTION_JSON,
+};
+
+struct command {
+    struct tt_meter_job job;
+    const char *buffer;
+    const char *texts[2];
+    size_t pairs;
+    bool json;
+    struct tt_meter_setting settings[2];
+    int64_t medians[2][TT_COMPARE_WINDOWS_MAX];
+    int64_t misses[2][TT_COMPARE_WINDOWS_MAX];
+    size_t done; /* pairs */
+    int policy_error[2];
+};
+
+static const struct argp_option options[] = {
+    {"buffer", OPTION_BUFFER, "BUFFER", 0, "Frames x fragments, 64x3 without it", 0},
+    {"pairs", OPTION_PAIRS, "N", 0, "Windows of each, 20 without it", 0},
+    {"json", OPTION_JSON, NULL, 0, "One JSON object", 0},
+    {0},
+};
+
+static const struct argp_child children[] = {{&tt_meter_options, 0, "The measurement:", 1}, {0}};
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+    struct command *command = state->input;
+
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &command->job;
+        return 0;
+    case OPTION_BUFFER:
+        command->buffer = argument;
+        return 0;
+    case OPTION_PAIRS:
+        command->pairs = (size_t)tt_meter_options_number("pairs", argument, TT_COMPARE_WINDOWS_MIN,
+                                                         TT_COMPARE_WINDOWS_MAX, state);
+        return 0;
+    case OPTION_JSON:
+        command->json = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (state->arg_num >= 2) {
+            argp_error(state, "two are compared, not more: what is %s?", argument);
+        }
+        command->texts[state->arg_num] = argument;
+        return 0;
+    case ARGP_KEY_END:
+        if (state->arg_num != 2) {
+            argp_error(state, "give two settings, or two files that `tactus meter --json` made");
+        }
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp parser = {
+    .options = options,
+    .parser = parse_option,
+    .children = children,
+    .args_doc = "A B",
+    .doc = "Is B better than A? Two settings are measured in turn, window by window (A B B A ...), "
+           "and compared by windows: their median lateness, and the periods that were missed. Or "
+           "two saved results, which hold what the machine did between them as well. The answer is "
+           "better, worse or not distinguishable, with the difference that A makes against itself "
+           "(the A/A floor) beside it."
+           "\v"
+           "A setting: policy=fifo|rr|deadline|other, priority=N, cpu=N, governor=NAME, tuned, "
+           "run=COMMAND (before each window; the last one), with commas between; `default` is none "
+           "of them. --time is that of a window, 1s without it; with several loads in --load the "
+           "pairs go through them in turn.\n\n"
+           "Examples:\n"
+           "  tactus meter compare policy=fifo policy=deadline --load scheduler\n"
+           "  tactus meter compare default tuned --pairs 60\n"
+           "  tactus meter compare before.json after.json\n\n"
+           "Exit: 0 B is better, or not distinguishable; 1 B is worse; 2 wrong usage; 3 the "
+           "environment lacks something; 4 too few windows."};
+
+static enum tt_exit run_window(struct command *command, size_t which, size_t pair)
+{
+    struct tt_meter_job *job = &command->job;
+    struct tt_meter_result result;
+    enum tt_exit code = tt_meter_setting_apply(&command->settings[which], job);
+
+    if (code == TT_EXIT_GOOD) {
+        code = tt_meter_job_run(job, &job->shapes[0], job->loads[pair % job->load_count], &result);
+    }
+    tt_meter_setting_undo(&command->settings[which], job);
+    if (code != TT_EXIT_GOOD) {
+        return code;
+    }
+    command->policy_error[which] = result.policy_error;
+    command->medians[which][pair] =
+        result.cell->late.n > 0 ? tt_hist_percentile(&result.cell->late, 500) : 0;
+    command->misses[which][pair] = (int64_t)(result.counters.late + result.counters.skipped);
+    tt_meter_job_free(&result);
+    return TT_EXIT_GOOD;
+}
+
+static enum tt_exit run_pairs(struct command *command)
+{
+    enum tt_exit code = TT_EXIT_GOOD;
+
+    for (size_t pair = 0; pair < command->pairs && code == TT_EXIT_GOOD; pair++) {
+        for (size_t half = 0; half < 2 && code == TT_EXIT_GOOD; half++) {
+            code = run_window(command, (pair & 1) ^ half, pair);
+        }
+        if (tt_cli_interrupted()) {
+            break;
+        }
+        command->done += code == TT_EXIT_GOOD;
+        if (!command->json && isatty(STDERR_FILENO)) {
+            fprintf(stderr, "\r\033[K%zu of %zu pairs", command->done, command->pairs);
+        }
+    }
+    if (!command->json && isatty(STDERR_FILENO)) {
+        fprintf(stderr, "\r\033[K");
+    }
+    return code;
+}
+
+static void compare_values(const struct command *command, int64_t values[2][TT_COMPARE_WINDOWS_MAX],
+                           struct tt_compare_work *work, struct tt_compare_result *ret_result)
+{
+    struct tt_compare_input input = {
+        .a = values[0],
+        .b = values[1],
+        .a_count = command->done,
+        .b_count = command->done,
+        .interleaved = true,
+    };
+
+    tt_compare(&input, work, ret_result);
+}
+
+static enum tt_exit judge(const struct tt_compare_result results[2])
+{
+    if (results[0].answer == TT_COMPARE_TOO_FEW) {
+        return TT_EXIT_INCONCLUSIVE;
+    }
+    return results[0].answer == TT_COMPARE_WORSE || results[1].answer == TT_COMPARE_WORSE
+               ? TT_EXIT_NEGATIVE
+               : TT_EXIT_GOOD;
+}
+
+static void show_text(const struct command *command, const struct tt_compare_result results[2])
+{
+    char text[TT_METER_TEXT];
+
+    for (int which = 0; which < 2; which++) {
+        printf("%c  %s%s\n", 'A' + which, command->settings[which].text,
+               command->policy_error[which] ? "   (its policy was refused)" : "");
+    }
+    printf("%s.\n", tt_meter_compare_text("Lateness", &results[0], TT_METER_COMPARE_TIME, text));
+    printf("%s.\n",
+           tt_meter_compare_text("Missed periods", &results[1], TT_METER_COMPARE_COUNT, text));
+}
+
+static void show_json(const struct command *command, const struct tt_compare_result results[2])
+{
+    json_t *json =
+        json_pack("{s:s, s:s, s:b, s:b, s:i, s:o, s:o}", "a", command->settings[0].text, "b",
+                  command->settings[1].text, "policy_a_granted", command->policy_error[0] == 0,
+                  "policy_b_granted", command->policy_error[1] == 0, "pairs", (int)command->done,
+                  "median_late_ns", tt_meter_compare_json(&results[0]), "misses",
+                  tt_meter_compare_json(&results[1]));
+
+    json_dumpf(json, stdout, TT_JSON_FILE);
+    putchar('\n');
+    json_decref(json);
+}
+
+static enum tt_exit conclude(struct command *command)
+{
+    struct tt_compare_work *work = malloc(sizeof(*work));
+    struct tt_compare_result results[2];
+
+    if (!work) {
+        tt_cli_say(COMMAND, "out of memory");
+        return TT_EXIT_ENVIRONMENT;
+    }
+    compare_values(command, command->medians, work, &results[0]);
+    compare_values(command, command->misses, work, &results[1]);
+    free(work);
+    (command->json ? show_json : show_text)(command, results);
+    return judge(results);
+}
+
+static enum tt_exit compare_settings(struct command *command)
+{
+    struct tt_meter_job *job = &command->job;
+    enum tt_exit code;
+
+    if (tt_meter_shape_parse(command->buffer, job->rate_hz, &job->shapes[0]) != 0) {
+        tt_cli_say(COMMAND, "%s is no buffer: give frames x fragments, such as 64x3",
+                   command->buffer);
+        return TT_EXIT_USAGE;
+    }
+    for (int i = 0; i < 2; i++) {
+        if (tt_meter_setting_parse(command->texts[i], job, &command->settings[i]) != 0) {
+            return TT_EXIT_USAGE;
+        }
+    }
+    if (job->load_count == 0) {
+        job->loads[job->load_count++] = TT_LOAD_IDLE;
+    }
+    job->quiet = true;
+    tt_cli_catch_interrupt();
+    code = tt_meter_job_open(job);
+    code = code == TT_EXIT_GOOD ? run_pairs(command) : code;
+    tt_meter_job_close(job);
+    return code == TT_EXIT_GOOD ? conclude(command) : code;
+}
+
+static struct command *new_command(void)
+{
+    struct command *command = calloc(1, sizeof(*command));
+
+    if (!command) {
+        tt_cli_say(COMMAND, "out of memory");
+        return NULL;
+    }
+    tt_meter_job_init(&command->job);
+    command->job.cell_ns = WINDOW_NS;
+    command->job.trace = false;
+    command->pairs = PAIRS;
+    command->buffer = "64x3";
+    return command;
+}
+
+int tt_meter_compare(int argc, char **argv)
+{
+    char name[] = COMMAND;
+    struct command *command = new_command();
+    enum tt_exit code = TT_EXIT_USAGE;
+
+    if (!command) {
+        return TT_EXIT_ENVIRONMENT;
+    }
+    argv[0] = name;
+    if (argp_parse(&parser, argc, argv, 0, NULL, command) == 0) {
+        bool files = access(command->texts[0], F_OK) == 0 || access(command->texts[1], F_OK) == 0;
+
+        code = files ? tt_meter_compare_saved(command->texts, command->json)
+                     : compare_settings(command);
+    }
+    free(command);
+    return code;
+}

@@ -1,0 +1,70 @@
+/*
+ * What `tactus meter` measures: its options as a plain struct, and the runs that come of them.
+ */
+#ifndef TT_CLI_METER_JOB_H
+#define TT_CLI_METER_JOB_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/cmd.h"
+#include "report/meter_table.h"
+#include "run/meter.h"
+
+#define TT_METER_ROWS_MAX 24
+#define TT_METER_COMMAND  "tactus meter"
+
+struct tt_meter_job {
+    struct tt_fragment_shape shapes[TT_METER_ROWS_MAX];
+    size_t shape_count;
+    enum tt_load_kind loads[TT_LOADS];
+    size_t load_count;
+    int64_t cell_ns; /* each load of each buffer */
+    unsigned compute_percent;
+    uint32_t rate_hz;
+    struct tt_policy policy;
+    const char *folder;     /* for the files of loads */
+    int64_t file_bytes;     /* the most a load's file may have */
+    const char *device;     /* ALSA's name, or NULL: in exact time */
+    const char *round_trip; /* to capture from, or NULL */
+    const char *midi;       /* a port, or NULL */
+    bool trace;             /* switches and interrupts, where tracefs is there */
+    bool quiet;             /* no progress */
+
+    /* While it runs. */
+    struct tt_meter_machine machine;
+    struct tt_meter_ring ring;
+    struct tt_meter_card card;
+    struct tt_midi_port *midi_port;
+    struct tt_trace_session trace_session;
+    int awake_fd;
+    void (*incident)(void *context, const struct tt_cell *cell);
+    void (*tick)(void *context, const struct tt_cell *cell);
+    void *context;
+};
+
+void tt_meter_job_init(struct tt_meter_job *job);
+/* Memory, calibration, devices. TT_EXIT_GOOD, or an exit code after saying why. */
+enum tt_exit tt_meter_job_open(struct tt_meter_job *job);
+void tt_meter_job_close(struct tt_meter_job *job);
+
+/* What helps a loop and is not there by itself; says what could not be had. */
+void tt_meter_job_tune(struct tt_meter_job *job);
+void tt_meter_job_untune(struct tt_meter_job *job);
+
+/* One cell; the result owns what tt_meter_job_free gives back. A load that will not start is said
+ * and leaves an empty cell. */
+enum tt_exit tt_meter_job_run(struct tt_meter_job *job, const struct tt_fragment_shape *shape,
+                              enum tt_load_kind load, struct tt_meter_result *ret_result);
+void tt_meter_job_free(struct tt_meter_result *result);
+
+/* A row under all loads; ends early at an interrupt, with the loads that it came to. */
+enum tt_exit tt_meter_job_row(struct tt_meter_job *job, const struct tt_fragment_shape *shape,
+                              struct tt_meter_row *ret_row);
+void tt_meter_row_free(struct tt_meter_row *row);
+
+/* "64x3", "3x64", "128x2@48000", "timer": the smaller number is that of fragments. `rate_hz`: where
+ * none is given. 0 or -EINVAL. */
+int tt_meter_shape_parse(const char *text, uint32_t rate_hz, struct tt_fragment_shape *ret_shape);
+
+#endif

@@ -1,0 +1,346 @@
+/*
+ * See watch_screen.h. ncurses; a terminal of any size, with colour or without.
+ */
+#include "cli/watch_screen.h"
+
+#include <inttypes.h>
+#include <ncurses.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "audio/finding.h"
+#include "report/bars.h"
+#include "report/chart_axis.h"
+#include "report/finding_text.h"
+
+#define ROWS_MAX   512
+#define SAID_BYTES 200
+#define BAR_ROWS   6
+#define ROW_WIDTH  100
+#define KEYS       "q quit  up/down choose  s sort  p pause  r reset  w save a page"
+
+enum { COLOUR_GOOD = 1, COLOUR_WARNING, COLOUR_FAULT };
+
+enum order { BY_NUMBER, BY_LOST, BY_LATENESS, BY_PDUS, ORDERS };
+
+static const char *const order_names[ORDERS] = {"number", "lost", "lateness", "PDUs"};
+
+struct tt_watch_screen {
+    SCREEN *terminal;
+    WINDOW *sheet; /* as wide as a row, however narrow the terminal: nothing wraps */
+    enum order order;
+    size_t chosen; /* a place in the order */
+    size_t count;  /* of rows, at the last drawing */
+    bool paused;
+    char said[SAID_BYTES];
+};
+
+/* A stream, and what it is sorted by. */
+struct row {
+    const struct tt_observed *stream;
+    size_t number;
+    int64_t late_ns; /* p99 of the lateness; INT64_MIN: not known */
+};
+
+struct tt_watch_screen *tt_watch_screen_new(void)
+{
+    struct tt_watch_screen *screen;
+
+    if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
+        return NULL;
+    }
+    screen = calloc(1, sizeof(*screen));
+    if (!screen) {
+        return NULL;
+    }
+    screen->terminal = newterm(NULL, stdout, stdin);
+    if (!screen->terminal || !tigetstr("cup") || tigetstr("cup") == (char *)-1) {
+        tt_watch_screen_free(screen);
+        return NULL;
+    }
+    cbreak();
+    noecho();
+    nodelay(stdscr, TRUE);
+    keypad(stdscr, TRUE);
+    curs_set(0);
+    if (has_colors()) {
+        start_color();
+        use_default_colors();
+        init_pair(COLOUR_GOOD, COLOR_GREEN, -1);
+        init_pair(COLOUR_WARNING, COLOR_YELLOW, -1);
+        init_pair(COLOUR_FAULT, COLOR_RED, -1);
+    }
+    return screen;
+}
+
+void tt_watch_screen_free(struct tt_watch_screen *screen)
+{
+    if (!screen) {
+        return;
+    }
+    if (screen->sheet) {
+        delwin(screen->sheet);
+    }
+    if (screen->terminal) {
+        endwin();
+        delscreen(screen->terminal);
+    }
+    free(screen);
+}
+
+enum tt_watch_wish tt_watch_screen_key(struct tt_watch_screen *screen)
+{
+    switch (getch()) {
+    case ERR:
+        return TT_WISH_NOTHING;
+    case 'q':
+        return TT_WISH_QUIT;
+    case 'r':
+        return TT_WISH_RESET;
+    case 'w':
+        return TT_WISH_SAVE;
+    case 'p':
+    case ' ':
+        screen->paused = !screen->paused;
+        tt_watch_screen_say(screen, screen->paused ? "paused; counting goes on" : "");
+        return TT_WISH_DRAW;
+    case 's':
+        screen->order = (screen->order + 1) % ORDERS;
+        return TT_WISH_DRAW;
+    case KEY_UP:
+    case 'k':
+        screen->chosen -= screen->chosen > 0;
+        return TT_WISH_DRAW;
+    case KEY_DOWN:
+    case 'j':
+        screen->chosen += screen->chosen + 1 < screen->count;
+        return TT_WISH_DRAW;
+    default:
+        return TT_WISH_DRAW; /* another size, too */
+    }
+}
+
+void tt_watch_screen_say(struct tt_watch_screen *screen, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(screen->said, sizeof(screen->said), format, args);
+    va_end(args);
+    mvprintw(LINES - 1, 0, "%s", screen->said);
+    clrtoeol();
+    refresh();
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const struct row *x = a;
+    const struct row *y = b;
+
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+static int by_lost(const void *a, const void *b)
+{
+    const struct row *x = a;
+    const struct row *y = b;
+    int order = (x->stream->lost < y->stream->lost) - (x->stream->lost > y->stream->lost);
+
+    return order != 0 ? order : by_number(a, b);
+}
+
+static int by_lateness(const void *a, const void *b)
+{
+    const struct row *x = a;
+    const struct row *y = b;
+    int order = (x->late_ns < y->late_ns) - (x->late_ns > y->late_ns);
+
+    return order != 0 ? order : by_number(a, b);
+}
+
+static int by_pdus(const void *a, const void *b)
+{
+    const struct row *x = a;
+    const struct row *y = b;
+    int order = (x->stream->pdus < y->stream->pdus) - (x->stream->pdus > y->stream->pdus);
+
+    return order != 0 ? order : by_number(a, b);
+}
+
+static size_t sorted_rows(const struct tt_watch_screen *screen, const struct tt_observer *observer,
+                          struct row rows[ROWS_MAX])
+{
+    static int (*const orders[ORDERS])(const void *, const void *) = {by_number, by_lost,
+                                                                      by_lateness, by_pdus};
+    size_t n = observer->count < ROWS_MAX ? observer->count : ROWS_MAX;
+
+    for (size_t i = 0; i < n; i++) {
+        const struct tt_observed *o = observer->streams[i];
+
+        rows[i] = (struct row){.stream = o,
+                               .number = i + 1,
+                               .late_ns = o->lateness.n > 0 ? tt_hist_percentile(&o->lateness, 990)
+                                                            : INT64_MIN};
+    }
+    qsort(rows, n, sizeof(rows[0]), orders[screen->order]);
+    return n;
+}
+
+/* A cell in its colour. */
+static void cell(WINDOW *sheet, int colour, const char *format, ...) TT_PRINTF(3, 4);
+static void cell(WINDOW *sheet, int colour, const char *format, ...)
+{
+    va_list args;
+
+    if (colour) {
+        wattron(sheet, COLOR_PAIR(colour) | (colour == COLOUR_FAULT ? A_BOLD : 0));
+    }
+    va_start(args, format);
+    vw_printw(sheet, format, args);
+    va_end(args);
+    if (colour) {
+        wattroff(sheet, COLOR_PAIR(colour) | A_BOLD);
+    }
+}
+
+static int margin_colour(const struct tt_observed *o)
+{
+    return o->margin.n == 0 ? 0 : o->margin.min < 0 ? COLOUR_FAULT : COLOUR_GOOD;
+}
+
+static void time_cell(WINDOW *sheet, int colour, bool known, int64_t ns)
+{
+    char text[TT_AXIS_TEXT];
+
+    cell(sheet, colour, " %12s", known ? tt_axis_time((double)ns, text) : "-");
+}
+
+static void draw_row(WINDOW *sheet, const struct row *row, int y, bool chosen)
+{
+    const struct tt_observed *o = row->stream;
+    char text[TT_SUBTYPE_TEXT];
+    struct tt_summary interval;
+
+    tt_hist_summarize(&o->interval, &interval);
+    wmove(sheet, y, 0);
+    wclrtoeol(sheet);
+    if (chosen) {
+        wattron(sheet, A_REVERSE);
+    }
+    wprintw(sheet, "%3zu %-22s", row->number,
+            o->avtp.sv ? tt_stream_id_format(o->avtp.stream_id, text) : "-");
+    if (chosen) {
+        wattroff(sheet, A_REVERSE);
+    }
+    wprintw(sheet, " %-5.5s", tt_watch_subtype(o->avtp.subtype, text));
+    wprintw(sheet, " %9.1f", tt_watch_measured_rate(o));
+    cell(sheet, o->lost > 0 ? COLOUR_FAULT : COLOUR_GOOD, " %8" PRIu64, o->lost);
+    time_cell(sheet, row->late_ns > 1000000 ? COLOUR_WARNING : 0, row->late_ns > INT64_MIN,
+              row->late_ns);
+    time_cell(sheet, 0, interval.n > 0, (int64_t)interval.stdev);
+    time_cell(sheet, margin_colour(o), o->margin.n > 0, o->margin.min);
+}
+
+/* In the rows from `top`, as wide as the terminal is. */
+static void draw_histogram(WINDOW *sheet, const struct tt_observed *o, int top)
+{
+    struct tt_bars bars;
+    char text[2][TT_AXIS_TEXT];
+    int most = COLS - 2 < TT_BARS_MAX ? COLS - 2 : TT_BARS_MAX;
+
+    if (o->lateness.n == 0 || most < 8) {
+        mvwprintw(sheet, top, 0, "lateness: not known yet");
+        return;
+    }
+    tt_bars_fill(&bars, &o->lateness, (size_t)most);
+    mvwprintw(sheet, top, 0, "lateness, %s to %s:", tt_axis_time((double)bars.from, text[0]),
+              tt_axis_time((double)bars.from + (double)bars.count * (double)bars.width, text[1]));
+    for (size_t i = 0; i < bars.count; i++) {
+        /* Few are seen too. */
+        uint64_t height = (bars.of[i] * BAR_ROWS + bars.most - 1) / bars.most;
+
+        for (uint64_t k = 0; k < height; k++) {
+            mvwaddch(sheet, top + BAR_ROWS - (int)k, (int)i, '#');
+        }
+    }
+}
+
+static void draw_findings(WINDOW *sheet, const struct tt_watch_view *view,
+                          const struct tt_observed *o, int top)
+{
+    static const int colours[TT_SEVERITIES] = {0, COLOUR_WARNING, COLOUR_FAULT};
+    struct tt_finding findings[TT_FINDINGS_MAX];
+    size_t n = tt_findings(view->observer, o, findings);
+    char text[TT_FINDING_TEXT];
+
+    for (size_t i = 0; i < n && top + (int)i < LINES - 2; i++) {
+        wmove(sheet, top + (int)i, 0);
+        cell(sheet, colours[findings[i].severity], "%.*s", COLS > 0 ? COLS - 1 : 0,
+             tt_finding_text(&findings[i], text));
+    }
+}
+
+static void draw_head(WINDOW *sheet, const struct tt_watch_screen *screen,
+                      const struct tt_watch_view *view)
+{
+    const struct tt_observer *observer = view->observer;
+
+    mvwprintw(sheet, 0, 0, "%s, %.0f s: %" PRIu64 " packets, %zu streams, gPTP %s, sorted by %s%s",
+              view->source, (double)view->elapsed_ns / 1e9, observer->packets, observer->count,
+              observer->traffic.gptp > 0 ? "is here" : "not seen", order_names[screen->order],
+              view->drops > 0 ? ", this machine is too slow and loses packets" : "");
+    wattron(sheet, A_UNDERLINE);
+    mvwprintw(sheet, 1, 0, "%3s %-22s %-5s %9s %8s %12s %12s %12s", "#", "stream ID", "type",
+              "PDU/s", "lost", "late p99", "interval sd", "margin min");
+    wattroff(sheet, A_UNDERLINE);
+}
+
+static WINDOW *size_sheet(struct tt_watch_screen *screen)
+{
+    int width = COLS > ROW_WIDTH ? COLS : ROW_WIDTH;
+
+    if (screen->sheet && getmaxx(screen->sheet) == width && getmaxy(screen->sheet) == LINES) {
+        return screen->sheet;
+    }
+    if (screen->sheet) {
+        delwin(screen->sheet);
+    }
+    screen->sheet = newpad(LINES, width);
+    return screen->sheet;
+}
+
+void tt_watch_screen_draw(struct tt_watch_screen *screen, const struct tt_watch_view *view)
+{
+    struct row rows[ROWS_MAX];
+    size_t n = sorted_rows(screen, view->observer, rows);
+    int below = LINES > 16 ? BAR_ROWS + 7 : 2; /* what is kept for the chosen stream, and keys */
+    size_t room = LINES > below + 3 ? (size_t)(LINES - below - 2) : 1;
+    WINDOW *sheet;
+    size_t first;
+
+    screen->count = n;
+    screen->chosen = n > 0 && screen->chosen >= n ? n - 1 : screen->chosen;
+    if (screen->paused) {
+        return;
+    }
+    sheet = size_sheet(screen);
+    if (!sheet) {
+        return;
+    }
+    werase(sheet);
+    draw_head(sheet, screen, view);
+    first = screen->chosen >= room ? screen->chosen - room + 1 : 0;
+    for (size_t i = first; i < n && i - first < room; i++) {
+        draw_row(sheet, &rows[i], 2 + (int)(i - first), i == screen->chosen);
+    }
+    if (n > 0 && below > 2) {
+        draw_histogram(sheet, rows[screen->chosen].stream, LINES - below);
+        draw_findings(sheet, view, rows[screen->chosen].stream, LINES - below + BAR_ROWS + 1);
+    }
+    mvwprintw(sheet, LINES - 2, 0, "%s", KEYS);
+    mvwprintw(sheet, LINES - 1, 0, "%s", screen->said);
+    pnoutrefresh(sheet, 0, 0, 0, 0, LINES - 1, COLS - 1);
+    doupdate();
+}

@@ -1,0 +1,60 @@
+/*
+ * What a buffer's figures under all loads allow to be said, and no more.
+ *
+ * No dropout in a time T shows only that they are rarer than 3 in T (95 %: a Poisson process of a
+ * higher rate would have shown one). So "safe" takes half an hour without any: at most one in ten
+ * minutes. One dropout is enough for "not safe", except where the machine did other work, which the
+ * meter did not make, in the time in which they fell: then it is too noisy to say.
+ */
+#ifndef TT_METER_VERDICT_H
+#define TT_METER_VERDICT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "meter/cause.h"
+
+/* A buffer under one load. */
+struct tt_verdict_input {
+    uint64_t dropouts; /* the device ran empty; a timer: periods skipped */
+    uint64_t bursts;
+    int64_t measured_ns;
+    int64_t foreign_per_mille; /* of all CPU time: what neither the meter nor its loads used; or
+                                  TT_CAUSE_UNKNOWN */
+    enum tt_cause cause;       /* of most of them; TT_CAUSES: none known */
+    int64_t cause_per_mille;
+};
+
+enum tt_verdict_kind {
+    TT_VERDICT_SAFE,
+    TT_VERDICT_NOT_SAFE,
+    TT_VERDICT_NOT_ENOUGH, /* no dropout, in too little time */
+    TT_VERDICT_TOO_NOISY,
+    TT_VERDICTS,
+};
+
+struct tt_verdict {
+    enum tt_verdict_kind kind;
+    size_t worst; /* the load with most dropouts in its time, where there are any */
+    uint64_t dropouts;
+    uint64_t bursts;
+    int64_t measured_ns;
+    int64_t one_in_ns; /* without dropouts: at most one in so long; else one in so long was seen */
+    int64_t foreign_per_mille; /* of the worst */
+    enum tt_cause cause;       /* of the worst */
+    int64_t cause_per_mille;
+};
+
+#define TT_VERDICT_SAFE_ONE_IN_NS    (600 * INT64_C(1000000000))
+#define TT_VERDICT_FOREIGN_PER_MILLE 150
+
+/* All dropouts of all loads are within the verdict; cause, share and foreign work are the worst
+ * load's. `count` >= 1. */
+void tt_verdict_find(const struct tt_verdict_input *inputs, size_t count,
+                     struct tt_verdict *ret_verdict);
+
+/* "safe", "not_safe", "not_enough_data", "too_noisy". */
+const char *tt_verdict_name(enum tt_verdict_kind kind);
+
+#endif

@@ -1,0 +1,122 @@
+/*
+ * See meter_around.h.
+ */
+#include "run/meter_around.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/min_max.h"
+#include "base/ns.h"
+#include "meter/switches.h"
+#include "os/clock.h"
+
+#define TEXT_BYTES (1 << 20)
+
+/* Throttling looks at the CPU time of a period, which is a second everywhere. */
+#define IDLE_SPAN_NS TT_NS_PER_S
+
+void tt_meter_around_init(struct tt_meter_around *around, struct tt_trace_session *trace,
+                          bool realtime)
+{
+    memset(around, 0, sizeof(*around));
+    around->cpu = -1;
+    around->trace = trace;
+    around->realtime = realtime;
+    around->text = trace ? malloc(TEXT_BYTES) : NULL;
+    tt_machine_throttle(&around->throttle);
+    tt_meter_around_sample(around);
+}
+
+void tt_meter_around_done(struct tt_meter_around *around)
+{
+    free(around->text);
+    around->text = NULL;
+}
+
+void tt_meter_around_move(struct tt_meter_around *around, int cpu)
+{
+    if (cpu != around->cpu) {
+        around->cpu = cpu;
+        around->count = 0;
+        tt_meter_around_sample(around);
+    }
+}
+
+void tt_meter_around_sample(struct tt_meter_around *around)
+{
+    struct tt_meter_sample *sample = &around->samples[around->count % TT_METER_SAMPLES];
+
+    sample->mono_ns = tt_clock_mono_ns();
+    if (tt_machine_time(around->cpu, &sample->time) == 0) {
+        around->count++;
+    }
+}
+
+/* The newest sample that is not after `mono_ns`, or the oldest. */
+static const struct tt_meter_sample *sample_at(const struct tt_meter_around *around,
+                                               int64_t mono_ns)
+{
+    uint64_t oldest = around->count > TT_METER_SAMPLES ? around->count - TT_METER_SAMPLES : 0;
+    uint64_t at = around->count - 1;
+
+    while (at > oldest && around->samples[at % TT_METER_SAMPLES].mono_ns > mono_ns) {
+        at--;
+    }
+    return &around->samples[at % TT_METER_SAMPLES];
+}
+
+/* Losses that follow each other closely are in one reading of the record. */
+static void find_switches(struct tt_meter_around *around, int64_t from_mono_ns,
+                          int64_t until_mono_ns, struct tt_surroundings *found)
+{
+    struct tt_switches switches;
+
+    if (!around->text || around->tid == 0 || around->cpu < 0) {
+        return;
+    }
+    if (around->text_until_ns < until_mono_ns) {
+        if (tt_trace_take(around->trace, around->cpu, around->text, TEXT_BYTES) < 0) {
+            around->text[0] = 0;
+        }
+        around->text_until_ns = tt_clock_mono_ns();
+    }
+    tt_switches_find(around->text, around->tid, from_mono_ns, until_mono_ns, &switches);
+    if (switches.lines > 0) {
+        found->level = around->trace->osnoise ? TT_CAUSE_LEVEL_NOISE : TT_CAUSE_LEVEL_TRACE;
+        found->other_ns = switches.other_ns;
+        found->irq_ns = switches.irq_ns;
+        memcpy(found->culprit, switches.culprit, sizeof(found->culprit));
+    }
+}
+
+void tt_meter_around_find(struct tt_meter_around *around, int64_t from_mono_ns,
+                          int64_t until_mono_ns, struct tt_surroundings *ret_surroundings)
+{
+    struct tt_surroundings found = {.steal_ns = TT_CAUSE_UNKNOWN,
+                                    .steal_around_ns = TT_CAUSE_UNKNOWN,
+                                    .irq_around_ns = TT_CAUSE_UNKNOWN,
+                                    .idle_per_mille = TT_CAUSE_UNKNOWN,
+                                    .tick_ns = tt_machine_tick_ns()};
+
+    if (around->realtime && around->throttle.runtime_ns >= 0 && around->throttle.period_ns > 0) {
+        found.throttle_period_ns = around->throttle.period_ns;
+        found.throttle_ns = tt_max64(0, around->throttle.period_ns - around->throttle.runtime_ns);
+    }
+    if (around->count >= 2) {
+        const struct tt_meter_sample *last =
+            &around->samples[(around->count - 1) % TT_METER_SAMPLES];
+        const struct tt_meter_sample *before = sample_at(around, from_mono_ns);
+        const struct tt_meter_sample *span = sample_at(around, until_mono_ns - IDLE_SPAN_NS);
+
+        found.steal_ns = last->time.steal_ns - before->time.steal_ns;
+        found.steal_around_ns = last->time.steal_ns - span->time.steal_ns;
+        found.irq_around_ns = last->time.irq_ns - span->time.irq_ns;
+        if (around->cpu >= 0 && last->time.total_ns > span->time.total_ns) {
+            found.idle_per_mille = (last->time.idle_ns - span->time.idle_ns) * 1000 /
+                                   (last->time.total_ns - span->time.total_ns);
+        }
+    }
+    find_switches(around, from_mono_ns, until_mono_ns, &found);
+    *ret_surroundings = found;
+}

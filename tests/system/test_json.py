@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+"""Every JSON output is what its schema in doc/json says; and in the schemas a number has its unit in its name, or is
+a count that has a description or a name of a thing that is counted.
+
+usage: test_json.py TACTUS SOURCE-ROOT
+Live outputs come from a network namespace of its own.
+"""
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+
+import jsonschema
+
+TACTUS, ROOT = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve()
+STREAM = ["--stream-id", "02:00:00:00:00:01:0001", "--dest", "91:E0:F0:00:FE:01"]
+UNIT = re.compile(r"(_(ns|us|s|hz|ppb|bytes|dbfs|depth|per_s|ms)|\.p|\.n)$")
+# What is counted, or a number that has no unit: PDUs, frames, packets, numbers of IEEE 802.1Q and 1722.
+COUNTED = re.compile(r"subtypes|pdu|frame|packet|stamp|step|restart|change|xrun|event|lost|late|dropped|refused|resync|absence|"
+                     r"drop|launch|underrun|clip|channel|vlan_id|pcp|gptp|msrp|mvrp|crf_type|pull|timestamp|moves|"
+                     r"duplicated|reordered|uncertain|sparse|malformed|cut|beyond|filtered|avtp|windows|count|"
+                     r"source|recording|ranges|segments|before|after|difference|floor|figures")
+
+
+def run(*command, code=(0,)):
+    done = subprocess.run([TACTUS, *map(str, command)], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode in code, (command, done.returncode, done.stderr)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def outputs(folder):
+    """(schema, what was said)"""
+    captures = sorted((ROOT / "tests/data/captures").glob("*.pcapng"))
+    for path in captures:
+        yield "watch", run("watch", "--json", path)
+    yield "watch", run("watch", "--json", "--vlan", "7", captures[0], code=(1,))
+    few = folder / "few.pcap"
+    few.write_bytes(bytes.fromhex("4d3cb2a1020004000000000000000000ffff000001000000"))
+    yield "watch", run("watch", "--json", few, code=(1,))
+    yield "watch-compare", run("watch", "--json", "--compare", captures[0], captures[1], code=(0, 1, 4))
+    yield "doctor", run("doctor", "--json", code=(0, 1, 4))
+    for name in ("a.wav", "b.wav"):
+        yield "extract", run("extract", "--json", ROOT / "tests/data/captures/aaf-s16-2ch-48k-6.pcapng", folder / name)
+    yield "equal", run("equal", "--json", folder / "a.wav", folder / "b.wav")
+    data = bytearray((folder / "b.wav").read_bytes())
+    data[5000:5400] = bytes(400)
+    (folder / "b.wav").write_bytes(data)
+    yield "equal", run("equal", "--json", folder / "a.wav", folder / "b.wav", code=(1,))
+
+
+def live_outputs(folder):
+    """watch, listen and talk in a namespace; a listener that hears nothing too."""
+    for command in ("ip link set lo up", "ip link add va type veth peer name vb", "ip link set va up",
+                    "ip link set vb up"):
+        subprocess.run(command.split(), check=True)
+    yield "doctor", run("doctor", "--json", "va", code=(0, 1, 4))
+    reports = [folder / "talk.report", folder / "listen.report"]
+    listeners = [subprocess.Popen([TACTUS, *arguments, "--json"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+                 for arguments in (["watch", "vb"], ["listen", "-i", "vb", *STREAM, "--report", reports[1], folder / "c.wav"],
+                                   ["listen", "-i", "va", *STREAM, folder / "d.wav"])]
+    for process in listeners:
+        assert process.stdout.readline()  # it is at work
+    yield "talk", run("talk", "-i", "va", *STREAM, "--json", "--report", reports[0], "--for", "1500ms", "tone:440",
+                      code=(0, 1))
+    for process, schema in zip(listeners, ("watch", "listen", "listen")):
+        process.send_signal(signal.SIGINT)
+        yield schema, [json.loads(line) for line in process.communicate(timeout=60)[0].splitlines()]
+    for path in reports:
+        yield "talk-listen-report", [json.loads(path.read_text())]
+
+
+def numbers_of(schema, name=""):
+    """Names of the numbers of a schema, with those that they are in; what is in an array has the array's name."""
+    kinds = schema.get("type", [])
+    kinds = kinds if isinstance(kinds, list) else [kinds]
+    if ("integer" in kinds or "number" in kinds) and "description" not in schema:
+        yield name
+    for key, part in schema.get("properties", {}).items():
+        yield from numbers_of(part, f"{name}.{key}")
+    for key in ("items", "additionalProperties"):
+        if isinstance(schema.get(key), dict):
+            yield from numbers_of(schema[key], name)
+    for part in schema.get("$defs", {}).values():
+        yield from numbers_of(part)
+
+
+def main():
+    schemas = {path.stem: json.loads(path.read_text()) for path in (ROOT / "doc/json").glob("*.json")}
+    faults, used, said = [], set(), 0
+    for name, schema in schemas.items():
+        jsonschema.Draft202012Validator.check_schema(schema)
+        faults += [f"{name}: {number} has no unit" for number in numbers_of(schema)
+                   if not UNIT.search(number) and not COUNTED.search(number)]
+    with tempfile.TemporaryDirectory() as folder:
+        for name, values in (live_outputs if os.environ.get("TT_JSON_INSIDE") else outputs)(pathlib.Path(folder)):
+            used.add(name)
+            said += len(values)
+            for value in values:
+                faults += [f"{name}: {error.json_path}: {error.message}"
+                           for error in jsonschema.Draft202012Validator(schemas[name]).iter_errors(value)]
+            if not values:
+                faults.append(f"{name}: nothing was said")
+    print(*faults[:20], f"{said} outputs hold to {len(used)} schemas, {len(faults)} faults", sep="\n")
+    if os.environ.get("TT_JSON_INSIDE"):
+        return 1 if faults else 0
+    unshare = ["unshare", "-rn" if os.geteuid() != 0 else "-n"]
+    if subprocess.run([*unshare, "true"], check=False).returncode != 0:
+        print(f"no namespace can be made here ({' '.join(unshare)})\n[  SKIPPED ] live outputs")
+        return 1 if faults else 0
+    live = subprocess.run([*unshare, sys.executable, *sys.argv], check=False,
+                          env={**os.environ, "TT_JSON_INSIDE": "1"})
+    return 1 if faults or live.returncode else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,242 @@
+#!/usr/bin/env python3
+"""`tactus meter` as a person uses it: wrong input, short runs, their sums, comparisons, a soak; no figure of time is asserted.
+
+usage: test_meter.py TACTUS"""
+
+import html.parser
+import json
+import os
+import pathlib
+import pty
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import tty
+import unittest
+
+TACTUS = sys.argv[1]
+LIMIT_S = 120
+SHORT = ("--time", "200ms", "--compute", "10", "--no-trace")
+EXPECTED = 200 * 48 // 64  # periods of 64 frames
+
+
+class Meter(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.path = pathlib.Path(scratch.name)
+
+    def start(self, *arguments):
+        return subprocess.Popen([TACTUS, "meter", *map(str, arguments)], text=True, cwd=self.path,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def meter(self, *arguments, codes=(0, 1, 4)):
+        process = self.start(*arguments)
+        out, said = process.communicate(timeout=LIMIT_S)
+        self.assertIn(process.returncode, codes, out + said)
+        return out, said
+
+    def saved(self, name, *arguments):
+        out, _ = self.meter(*SHORT, "--json", *arguments)
+        (self.path / name).write_text(out)
+        return json.loads(out)
+
+
+class WrongInput(Meter):
+    def refused(self, *arguments, says, code=2):
+        out, said = self.meter(*arguments, codes=(code,))
+        self.assertEqual(out, "")
+        self.assertIn(says, said)
+
+    def test_buffers(self):
+        for buffer in ("64", "64x", "1x64", "64x17", "8x3", "64x3@", "64x3@999", "64x3x2", "x", "", "-64x3", "64x3,"):
+            with self.subTest(buffer):
+                self.refused("--buffer", buffer, says="is no buffer")
+
+    def test_options(self):
+        self.refused("--load", "disk", says="idle, proc, write")
+        self.refused("--policy", "batch", says="fifo, rr, deadline or other")
+        self.refused("--compute", "100", says="from 0 to 99")
+        self.refused("--cpu", "4096", says="give a number from 0")
+        self.refused("--time", "5", says="with a unit")
+        self.refused("--for", "0s", says="with a unit")
+        self.refused("--round-trip", "hw:0", says="needs --device")
+        self.refused("--log", "x", says="belongs to --for")
+        self.refused("64x3", says="given by --buffer")
+        self.refused("--require", "many", says="is no buffer")
+
+    def test_what_is_not_there(self):
+        self.refused("--midi", "/nonexistent/port", says="there is no port", code=3)
+        self.refused("--midi", "nonsense", says="is no MIDI port")
+        process = self.start(*SHORT, "--load", "idle", "--device", "hw:99")
+        said = process.communicate(timeout=LIMIT_S)[1]
+        self.assertEqual(process.returncode, 3)
+        self.assertIn("cannot open hw:99", said)
+        process = self.start(*SHORT, "--load", "write", "--folder", "/nonexistent")
+        said = process.communicate(timeout=LIMIT_S)[1]
+        self.assertEqual(process.returncode, 3)
+        self.assertIn("No such file", said)
+
+    def test_comparisons(self):
+        self.refused("compare", says="give two settings")
+        self.refused("compare", "default", says="give two settings")
+        self.refused("compare", "a", "b", "c", says="two are compared")
+        self.refused("compare", "priority=0", "default", says="what is `priority=0`")
+        self.refused("compare", "policy=", "default", says="what is `policy=`")
+        self.refused("compare", "--pairs", "3", "default", "default", says="--pairs 3")
+        (self.path / "x.json").write_text("{}")
+        (self.path / "bad.json").write_text("{")
+        self.refused("compare", "x.json", "x.json", says="is not what `tactus meter --json` makes")
+        self.refused("compare", "bad.json", "x.json", says="cannot read bad.json")
+        (self.path / "odd.json").write_text(json.dumps({"rows": [{"loads": [{}, 3, {"windows": {
+            "length_ns": 1, "median_late_ns": ["x", 1], "misses": [1]}}]}, 7, {"loads": "x"}]}))
+        self.refused("compare", "odd.json", "odd.json", says="measured nothing in common")
+
+
+class Runs(Meter):
+    def check_sums(self, row):
+        for cell in row["loads"]:
+            self.assertEqual(cell["expected"], cell["on_time"] + cell["late"] + cell["skipped"])
+            self.assertEqual(cell["lateness"]["n"], cell["on_time"] + cell["late"])
+            self.assertLessEqual(cell["empty"], cell["late"])
+            self.assertEqual(cell["cycles_left_out"], 0)
+            self.assertIsNone(cell["lateness"]["p99_9_ns"])  # too few for that
+
+    def test_every_load(self):
+        report = self.saved("a.json")
+        self.assertEqual([row["buffer"] for row in report["rows"]], ["3x64"])
+        row = report["rows"][0]
+        self.check_sums(row)
+        self.assertEqual([cell["load"] for cell in row["loads"]],
+                         ["idle", "proc", "write", "copy", "read", "scheduler", "memory", "network"])
+        for cell in row["loads"]:
+            self.assertEqual(cell["expected"], EXPECTED)
+            self.assertIsNone(cell["load_error"])
+        self.assertIn(row["verdict"]["kind"], ("not_safe", "not_enough_data", "too_noisy"))
+        self.assertEqual(os.listdir(self.path), ["a.json"])
+
+    def test_table_of_1999(self):
+        out, _ = self.meter(*SHORT, "--load", "idle", "--buffer", "1999,timer")
+        rows = [line.split()[0] for line in out.splitlines() if " ms)" in line]
+        self.assertEqual(rows, ["2x256", "3x256", "4x256", "2x512", "timer"])
+        self.assertIn("Each period accounted for".lower(), out.lower())
+        self.assertIn("the meter itself", out)
+
+    def test_page(self):
+        self.meter(*SHORT, "--load", "idle,proc", "--html", "page.html")
+        text = (self.path / "page.html").read_text()
+        html.parser.HTMLParser().feed(text)
+        self.assertEqual(text.count("<svg"), 4)  # curves and tail of each load
+        for word in ("fragment", "buffer", "computation", "This machine", "real-time throttling"):
+            self.assertTrue(word in text, word)
+        self.assertNotIn("<script", text)
+
+    def test_policies_and_tuned(self):
+        for policy in ("fifo", "rr", "deadline", "other"):
+            report = self.saved("x.json", "--load", "idle", "--policy", policy)
+            self.check_sums(report["rows"][0])
+            self.assertTrue(report["policy"].startswith(policy))
+        report = self.saved("x.json", "--load", "idle", "--tuned")
+        self.assertEqual([row["tuned"] for row in report["rows"]], [False, True])
+
+    def test_required(self):
+        # A buffer of 1.3 s is held where a loop runs at all; what cannot be computed in time is not.
+        self.meter("--time", "1500ms", "--compute", "1", "--load", "idle", "--require", "16384x4", codes=(0,))
+
+    def test_rootless(self):
+        if os.geteuid() != 0:
+            return  # all of the others were
+        process = subprocess.run(["setpriv", "--reuid", "65534", "--clear-groups", "--inh-caps=-all", TACTUS, "meter",
+                                  *SHORT, "--load", "idle,scheduler", "--json"], text=True, capture_output=True,
+                                 check=False, cwd="/", timeout=LIMIT_S)
+        self.assertIn(process.returncode, (0, 1, 4), process.stderr)
+        report = json.loads(process.stdout)
+        self.assertFalse(report["policy_granted"])
+        self.check_sums(report["rows"][0])
+
+    def test_midi(self):
+        master, slave = pty.openpty()
+        tty.setraw(slave)
+        process = self.start("--time", "1s", "--compute", "10", "--load", "idle", "--midi", os.ttyname(slave), "--json")
+        while process.poll() is None:
+            os.write(master, b"\x90\x3c\x40")
+            time.sleep(0.02)
+        report = json.loads(process.communicate(timeout=LIMIT_S)[0])
+        latency = report["rows"][0]["loads"][0]["midi_to_audio"]
+        self.assertGreater(latency["n"], 0)
+        # Its sound begins when the two fragments in front of it have been played, or later.
+        self.assertGreaterEqual(latency["min_ns"], 2 * 64 * 1e9 / 48000)
+        os.close(master)
+        os.close(slave)
+
+
+class Comparisons(Meter):
+    def test_settings(self):
+        out, _ = self.meter("compare", *SHORT, "--pairs", "10", "--json", "policy=fifo", "policy=other,cpu=0,run=:",
+                            codes=(0, 1))
+        answer = json.loads(out)
+        self.assertEqual(answer["pairs"], 10)
+        for figure in ("median_late_ns", "misses"):
+            self.assertIn(answer[figure]["answer"], ("better", "worse", "not distinguishable"))
+            self.assertGreaterEqual(answer[figure]["aa_floor"], 0)
+        out, _ = self.meter("compare", *SHORT, "--pairs", "10", "default", "tuned", codes=(0, 1))
+        self.assertIn("A/A floor", out)
+        self.meter("compare", *SHORT, "default", "run=false", codes=(3,))
+
+    def make(self, name, medians, misses=None):
+        windows = {"length_ns": 10**9, "median_late_ns": medians, "misses": misses or [0] * len(medians)}
+        (self.path / name).write_text(json.dumps(
+            {"rows": [{"buffer": "3x64", "loads": [{"load": "write", "windows": windows}]}]}))
+
+    def test_saved(self):
+        self.make("a.json", [10000 + 10 * (i % 7) for i in range(30)])
+        self.make("b.json", [13000 + 10 * (i % 5) for i in range(30)])
+        self.make("few.json", [1, 2, 3])
+        out, _ = self.meter("compare", "a.json", "b.json", codes=(1,))
+        self.assertRegex(out, r"3x64 +disk write +lateness, us .* worse")
+        self.assertRegex(out, r"missed periods .* not distinguishable")
+        out, _ = self.meter("compare", "b.json", "a.json", "--json", codes=(0,))
+        self.assertEqual(json.loads(out)["cells"][0]["median_late_ns"]["answer"], "better")
+        self.meter("compare", "a.json", "a.json", codes=(0,))
+        self.meter("compare", "a.json", "few.json", codes=(4,))
+
+    def test_own_result(self):
+        self.saved("own.json", "--load", "idle", "--time", "2500ms")
+        _, said = self.meter("compare", "own.json", "own.json", codes=(4,))
+        self.assertIn("measure longer", said)
+
+
+class Soak(Meter):
+    def test_lines_and_log(self):
+        out, _ = self.meter("--for", "1s", "--compute", "10", "--json", "--log", "log.jsonl")
+        lines = [json.loads(line) for line in out.splitlines()]
+        self.assertTrue(lines[-1]["final"])
+        self.assertEqual(lines, [json.loads(line) for line in (self.path / "log.jsonl").read_text().splitlines()])
+        sums = [line for line in lines if "elapsed_ns" in line]
+        self.assertGreaterEqual(len(sums), 1)
+        self.assertEqual(sums[-1]["expected"], 750)
+        for line in sums:
+            self.assertEqual(line["expected"], line["on_time"] + line["late"] + line["skipped"])
+
+    def test_interrupt(self):
+        process = self.start("--for", "8h", "--compute", "10", "--json", "--log", "log.jsonl")
+        end = time.monotonic() + LIMIT_S
+        while not (self.path / "log.jsonl").exists() and time.monotonic() < end:
+            time.sleep(0.05)
+        time.sleep(1)
+        process.send_signal(signal.SIGINT)
+        out, said = process.communicate(timeout=LIMIT_S)
+        self.assertIn(process.returncode, (0, 1, 4), said)
+        last = json.loads(out.splitlines()[-1])
+        self.assertTrue(last["final"])
+        cell = last["loads"][0]
+        self.assertEqual(cell["expected"], cell["on_time"] + cell["late"] + cell["skipped"])
+        self.assertGreater(cell["expected"], 0)
+        logged = (self.path / "log.jsonl").read_text().splitlines()
+        self.assertEqual(json.loads(logged[-1]), last)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[2:])

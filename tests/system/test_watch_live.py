@@ -1,0 +1,210 @@
+#!/usr/bin/env python3
+"""`tactus watch` live over a veth pair, also on a terminal.
+
+usage: test_watch_live.py TACTUS [rootless]
+In a network namespace of its own: a plain one as root, in a user namespace otherwise and for `rootless`.
+"""
+import fcntl
+import json
+import os
+import pty
+import select
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import termios
+import time
+import unittest
+
+from watch_lab import SECOND, STREAM, TACTUS, Case, packet
+
+
+class Live(Case):
+    """Needs the namespace that main() made, with the pair va - vb."""
+
+    def start(self, *options):
+        process = subprocess.Popen([TACTUS, "watch", "vb", "--json", *options],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.stderr.close)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
+
+    def send(self, process, interface="va", vlan=None):
+        """Until `process` has shown packets: nothing else says that it listens."""
+        with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as sender:
+            sender.bind((interface, 0))
+            for index in range(100_000):
+                sender.send(packet(index, 0, vlan, tv=False))
+                time.sleep(0.001)
+                if index % 100 == 0 and process.poll() is not None:
+                    break
+                if index % 100 == 0 and self.has_line(process):
+                    shown = json.loads(process.stdout.readline())
+                    if shown["streams"]:
+                        return shown
+        self.fail("it ended: " + process.stderr.read())
+        return None
+
+    @staticmethod
+    def has_line(process):
+        return bool(select.select([process.stdout], [], [], 0)[0])
+
+    def end(self, process, number=signal.SIGINT):
+        process.send_signal(number)
+        out, said = process.communicate(timeout=30)
+        lines = [json.loads(line) for line in out.splitlines()]
+        self.assertEqual([line["final"] for line in lines], [False] * (len(lines) - 1) + [True])
+        return process.returncode, lines[-1], said
+
+    def test_tags_and_interrupts(self):
+        for vlan, number in ((None, signal.SIGINT), (2, signal.SIGTERM)):
+            process = self.start()
+            first = self.send(process, vlan=vlan)
+            code, last, _ = self.end(process, number)
+            self.assertEqual(code, 0)
+            row = last["streams"][0]
+            self.assertEqual((row["vlan_id"], row["pcp"]), (vlan, None if vlan is None else 3))
+            self.assertEqual(row["stream_id"], STREAM)
+            self.assertEqual(row["lost"], 0)
+            self.assertGreater(row["pdus"], 0)
+            self.assertFalse(first["final"])
+            self.assertEqual(last["packets_dropped"], 0)
+            self.assertEqual(last["tai_offset_ns"], self.kernel_tai_offset_ns())
+
+    @staticmethod
+    def kernel_tai_offset_ns():
+        """None where nobody set it."""
+        ahead = time.clock_gettime(time.CLOCK_TAI) - time.time()
+        return round(ahead) * SECOND or None
+
+    def test_written_file_survives_a_kill(self):
+        path = str(self.folder / "live.pcapng")
+        process = self.start("--write", path)
+        shown = self.send(process, vlan=5)
+        process.kill()
+        process.wait()
+        seen, _ = self.watch(0, path)
+        self.assertGreaterEqual(seen["streams"][0]["pdus"], shown["streams"][0]["pdus"])
+        self.assertEqual(seen["streams"][0]["vlan_id"], 5)
+        with open(path, "rb") as written:
+            self.assertEqual(struct.unpack("=I", written.read(4))[0], 0x0A0D0D0A)
+        stamps = {value for key, value in seen["streams"][0].items() if key.endswith("_utc_ns")}
+        self.assertTrue(any(stamp % 1000 for stamp in stamps), stamps)  # ns, not us
+
+    def test_only_what_the_filter_lets_through_is_written(self):
+        path = str(self.folder / "live.pcapng")
+        process = self.start("--write", path, "--vlan", "none", "--address", "91:E0:F0:00:FE:01")
+        with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as sender:
+            sender.bind(("va", 0))
+            index = 0
+            while not self.has_line(process):
+                sender.send(packet(index, 0, 9, tv=False))
+                time.sleep(0.01)
+                index += 1
+        self.send(process)
+        _, last, _ = self.end(process)
+        self.assertGreater(last["filtered"], 0)
+        seen, _ = self.watch(0, path)
+        self.assertEqual([row["vlan_id"] for row in seen["streams"]], [None])
+        self.assertEqual(seen["streams"][0]["pdus"], last["streams"][0]["pdus"])
+
+    def on_terminal(self, term, *options):
+        """(process, its terminal): `tactus watch vb` on a terminal of 30 lines."""
+        ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 110, 0, 0))
+        process = subprocess.Popen([TACTUS, "watch", "vb", *options], stdin=theirs, stdout=theirs, cwd=self.folder,
+                                   env={**os.environ, "TERM": term}, start_new_session=True)
+        os.close(theirs)
+        self.addCleanup(os.close, ours)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process, ours
+
+    def until(self, terminal, word, sender=None):
+        """Reads, and sends packets meanwhile, until the word stands there. All that was read."""
+        out, index = b"", 0
+        while word not in out:
+            if sender and index < 100_000:
+                sender.send(packet(index, 0, tv=False))
+                index += 1
+            if select.select([terminal], [], [], 0.001 if sender else 60)[0]:
+                try:
+                    out += os.read(terminal, 65536)
+                except OSError:
+                    break
+            elif not sender:
+                break
+        self.assertIn(word, out)
+        return out
+
+    def test_picture_and_keys(self):
+        process, terminal = self.on_terminal("xterm-256color")
+        with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as sender:
+            sender.bind(("va", 0))
+            self.until(terminal, STREAM.encode(), sender)
+            for key, word in ((b"s", b"lost"), (b"p", b"paused"), (b"p", b""), (b"j", b""), (b"x", b"")):
+                os.write(terminal, key)
+                self.until(terminal, word)
+            os.write(terminal, b"w")
+            self.until(terminal, b"saved as tactus-watch.html")
+            self.assertIn(STREAM, (self.folder / "tactus-watch.html").read_text())
+            fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 3, 20, 0, 0))
+            os.write(terminal, b"r")
+            self.until(terminal, STREAM.encode()[:8], sender)
+        os.write(terminal, b"q")
+        last = self.until(terminal, b"Interval between arrivals, ns").rpartition(b"\x1b[?1049l")
+        self.assertTrue(last[1], last)  # the screen is given back before the tables
+        self.assertEqual(process.wait(60), 0)
+
+    def test_a_terminal_that_cannot_be_drawn_on(self):
+        process, terminal = self.on_terminal("dumb", "--duration", "1500ms")
+        out = self.until(terminal, b"No AVTP.")
+        self.assertNotIn(b"\x1b", out)
+        self.assertEqual(process.wait(60), 1)
+
+    def test_own_packets_are_not_seen(self):
+        process = self.start("--duration", "1500ms")
+        with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as sender:
+            sender.bind(("vb", 0))
+            while process.poll() is None:
+                sender.send(packet(0, 0))
+                time.sleep(0.01)
+        last = json.loads(process.stdout.read().splitlines()[-1])
+        self.assertEqual((process.returncode, last["final"], last["streams"]), (1, True, []))
+
+    def test_interface_that_is_down(self):
+        subprocess.run("ip link add vc type veth peer name vd".split(), check=True)
+        said = self.tactus(3, "watch", "vc", "--duration", "1s").stderr
+        self.assertIn("ip link set", said)
+        self.assertEqual(said.count("is not up"), 1, said)
+
+
+def inside():
+    for command in ("ip link add va type veth peer name vb", "ip link set va up",
+                    "ip link set vb up"):
+        subprocess.run(command.split(), check=True)
+    return unittest.main(argv=sys.argv[:1], exit=False).result
+
+
+def live(rootless):
+    """The exit code; 77 where there can be no namespace."""
+    unshare = ["unshare", "-rn" if rootless or os.geteuid() != 0 else "-n"]
+    if subprocess.run([*unshare, "true"], check=False).returncode != 0:
+        print(f"no namespace can be made here ({' '.join(unshare)})")
+        return 77
+    return subprocess.run([*unshare, sys.executable, *sys.argv], check=False,
+                          env={**os.environ, "TT_WATCH_INSIDE": "1"}).returncode
+
+
+def main():
+    if os.environ.get("TT_WATCH_INSIDE"):
+        return 0 if inside().wasSuccessful() else 1
+    return live(rootless=bool(sys.argv[2:]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,234 @@
+/*
+ * The meter's judgement, piece by piece: causes from evidence, verdicts from counts, windows that
+ * merge, and the kernel's record of who ran.
+ */
+#include "test.h"
+
+#include <string.h>
+
+#include "base/ns.h"
+#include "meter/cause.h"
+#include "meter/cell.h"
+#include "meter/switches.h"
+#include "meter/verdict.h"
+#include "meter/window.h"
+
+#define MS TT_NS_PER_MS
+
+static struct tt_loss find(struct tt_evidence evidence)
+{
+    struct tt_loss loss;
+    int64_t sum = 0;
+
+    tt_cause_find(&evidence, &loss);
+    for (int cause = 0; cause < TT_CAUSES; cause++) {
+        assert_true(loss.share_ns[cause] >= 0);
+        sum += loss.share_ns[cause];
+    }
+    assert_int_equal(sum, loss.lost_ns);
+    return loss;
+}
+
+static const struct tt_evidence nothing_known = {.run_delay_ns = TT_CAUSE_UNKNOWN,
+                                                 .steal_ns = TT_CAUSE_UNKNOWN,
+                                                 .steal_around_ns = TT_CAUSE_UNKNOWN,
+                                                 .irq_around_ns = TT_CAUSE_UNKNOWN,
+                                                 .idle_per_mille = TT_CAUSE_UNKNOWN,
+                                                 .since_throttled_ns = TT_CAUSE_UNKNOWN};
+
+static void shares_of_causes(void **state)
+{
+    struct tt_evidence evidence = nothing_known;
+    struct tt_loss loss;
+
+    (void)state;
+    /* 10 ms, 4 of them runnable, 3 of CPU time in one go, 3 asleep. */
+    evidence.run_delay_ns = 4 * MS;
+    evidence.lost_computing_ns = 7 * MS;
+    evidence.lost_waiting_ns = 3 * MS;
+    evidence.cpu_ns = 3 * MS;
+    evidence.gap_ns = 7 * MS;
+    loss = find(evidence);
+    assert_int_equal(loss.lost_ns, 10 * MS);
+    assert_int_equal(loss.share_ns[TT_CAUSE_OTHERS], 4 * MS);
+    assert_int_equal(loss.share_ns[TT_CAUSE_INTERRUPT], 3 * MS);
+    assert_int_equal(loss.share_ns[TT_CAUSE_TIMER], 3 * MS);
+    assert_int_equal(loss.main, TT_CAUSE_OTHERS);
+    /* Nothing was lost: nothing is the cause. */
+    evidence = nothing_known;
+    evidence.lost_waiting_ns = -5;
+    evidence.cpu_ns = MS;
+    loss = find(evidence);
+    assert_int_equal(loss.lost_ns, 0);
+    assert_int_equal(loss.main, TT_CAUSE_UNEXPLAINED);
+    /* Evidence of more than was lost explains no more than that. */
+    evidence = nothing_known;
+    evidence.lost_waiting_ns = MS;
+    evidence.run_delay_ns = 9 * MS;
+    assert_int_equal(find(evidence).share_ns[TT_CAUSE_OTHERS], MS);
+}
+
+static void without_evidence(void **state)
+{
+    struct tt_evidence evidence = nothing_known;
+
+    (void)state;
+    /* 30 ms within a computation, no switch, and the kernel counted no steal in them. */
+    evidence.run_delay_ns = 0;
+    evidence.steal_ns = 0;
+    evidence.steal_around_ns = 0;
+    evidence.irq_around_ns = 0;
+    evidence.tick_ns = 10 * MS;
+    evidence.lost_computing_ns = 30 * MS;
+    evidence.gap_ns = 30 * MS;
+    assert_int_equal(find(evidence).main, TT_CAUSE_UNEXPLAINED);
+    evidence.steal_ns = 30 * MS;
+    assert_int_equal(find(evidence).main, TT_CAUSE_HYPERVISOR);
+    /* A kernel that counts no run delay: a preemption is all that is known. */
+    evidence = nothing_known;
+    evidence.preemptions = 1;
+    evidence.lost_computing_ns = 30 * MS;
+    evidence.gap_ns = 30 * MS;
+    assert_int_equal(find(evidence).main, TT_CAUSE_OTHERS);
+}
+
+static void throttling(void **state)
+{
+    struct tt_evidence evidence = nothing_known;
+
+    (void)state;
+    evidence.run_delay_ns = evidence.lost_waiting_ns = 49 * MS;
+    evidence.throttle_ns = 50 * MS;
+    evidence.throttle_period_ns = 1000 * MS;
+    evidence.idle_per_mille = 10;
+    assert_int_equal(find(evidence).main, TT_CAUSE_THROTTLED);
+    evidence.idle_per_mille = 200; /* a processor that idles has throttled nobody */
+    assert_int_equal(find(evidence).main, TT_CAUSE_OTHERS);
+    evidence.idle_per_mille = 0;
+    evidence.run_delay_ns = evidence.lost_waiting_ns = 20 * MS;
+    assert_int_equal(find(evidence).main, TT_CAUSE_OTHERS);
+    evidence.since_throttled_ns = 2001 * MS; /* ends when a period does */
+    assert_int_equal(find(evidence).main, TT_CAUSE_THROTTLED);
+    evidence.since_throttled_ns = 2400 * MS;
+    assert_int_equal(find(evidence).main, TT_CAUSE_OTHERS);
+    evidence.throttle_ns = 0; /* switched off */
+    evidence.since_throttled_ns = 2001 * MS;
+    assert_int_equal(find(evidence).main, TT_CAUSE_OTHERS);
+}
+
+static struct tt_verdict judge(const struct tt_verdict_input *inputs, size_t count)
+{
+    struct tt_verdict verdict;
+
+    tt_verdict_find(inputs, count, &verdict);
+    return verdict;
+}
+
+static void verdicts(void **state)
+{
+    struct tt_verdict_input inputs[2] = {
+        {.measured_ns = 20 * TT_NS_PER_S, .cause = TT_CAUSES},
+        {.measured_ns = 20 * TT_NS_PER_S, .cause = TT_CAUSES},
+    };
+    struct tt_verdict verdict = judge(inputs, 2);
+
+    (void)state;
+    assert_int_equal(verdict.kind, TT_VERDICT_NOT_ENOUGH);
+    assert_in_range(verdict.one_in_ns, 13 * TT_NS_PER_S, 14 * TT_NS_PER_S);
+    inputs[0].measured_ns = inputs[1].measured_ns = 900 * TT_NS_PER_S;
+    verdict = judge(inputs, 2);
+    assert_int_equal(verdict.kind, TT_VERDICT_SAFE);
+    assert_in_range(verdict.one_in_ns, 600 * TT_NS_PER_S, 601 * TT_NS_PER_S);
+    inputs[0].measured_ns -= 5 * TT_NS_PER_S;
+    assert_int_equal(judge(inputs, 2).kind, TT_VERDICT_NOT_ENOUGH);
+    inputs[1].dropouts = 3;
+    inputs[1].bursts = 1;
+    inputs[1].cause = TT_CAUSE_SLOWER;
+    verdict = judge(inputs, 2);
+    assert_int_equal(verdict.kind, TT_VERDICT_NOT_SAFE);
+    assert_int_equal(verdict.worst, 1);
+    assert_int_equal(verdict.dropouts, 3);
+    assert_int_equal(verdict.cause, TT_CAUSE_SLOWER);
+    /* Others were at work; what the hypervisor took is not theirs. */
+    inputs[1].foreign_per_mille = TT_VERDICT_FOREIGN_PER_MILLE;
+    assert_int_equal(judge(inputs, 2).kind, TT_VERDICT_TOO_NOISY);
+    inputs[1].cause = TT_CAUSE_HYPERVISOR;
+    assert_int_equal(judge(inputs, 2).kind, TT_VERDICT_NOT_SAFE);
+    inputs[1].cause = TT_CAUSE_SLOWER;
+    inputs[0].dropouts = 1; /* one without others is enough */
+    assert_int_equal(judge(inputs, 2).kind, TT_VERDICT_NOT_SAFE);
+}
+
+static void windows_of_any_length(void **state)
+{
+    struct tt_windows *windows = (struct tt_windows *)calloc(1, sizeof(*windows));
+    int64_t misses = 0;
+
+    (void)state;
+    assert_non_null(windows);
+    tt_windows_init(windows, 0, TT_NS_PER_S);
+    for (int64_t second = 0; second < 3000; second++) {
+        struct tt_fragment_fate fate = {.late_ns = 1000, .late = second % 10 == 0, .skipped = 0};
+
+        tt_windows_add(windows, second * TT_NS_PER_S, &fate);
+    }
+    /* 1024 became 512 of 2 s, twice. */
+    assert_int_equal(windows->length_ns, 4 * TT_NS_PER_S);
+    assert_in_range(windows->count, 512, 1023);
+    for (size_t i = 0; i < windows->count; i++) {
+        misses += windows->misses[i];
+        assert_in_range(windows->median_late_ns[i], 999, 1001);
+    }
+    assert_in_range(misses, 299, 300); /* the last window is open */
+    free(windows);
+}
+
+static const char record[] =
+    "# tracer: nop\n"
+    "  tactus-77  [001] d..2.  10.000100: sched_switch: prev_comm=tactus prev_pid=77 prev_prio=29 "
+    "prev_state=S ==> next_comm=swapper/1 next_pid=0 next_prio=120\n"
+    "  <idle>-0   [001] d..2.  10.001000: sched_switch: prev_comm=swapper/1 prev_pid=0 "
+    "prev_prio=120 prev_state=R ==> next_comm=my hog next_pid=99 next_prio=9\n"
+    "  hog-99     [001] d.h..  10.002000: irq_handler_entry: irq=26 name=virtio1-input\n"
+    "  hog-99     [001] d.h..  10.002500: irq_handler_exit: irq=26 ret=handled\n"
+    "  hog-99     [001] d.s..  10.002500: softirq_entry: vec=1 [action=TIMER]\n"
+    "  hog-99     [001] d.s..  10.002600: softirq_exit: vec=1 [action=TIMER]\n"
+    "  hog-99     [001] d..2.  10.005000: sched_switch: prev_comm=my hog prev_pid=99 prev_prio=9 "
+    "prev_state=R ==> next_comm=tactus next_pid=77 next_prio=29\n";
+
+static void who_ran(void **state)
+{
+    struct tt_switches switches;
+
+    (void)state;
+    tt_switches_find(record, 77, 10 * TT_NS_PER_S, 11 * TT_NS_PER_S, &switches);
+    assert_int_equal(switches.other_ns, 4 * MS);
+    assert_int_equal(switches.irq_ns, 600000);
+    assert_string_equal(switches.culprit, "my");
+    assert_int_equal(switches.lines, 5);
+    /* Only what lies within. */
+    tt_switches_find(record, 77, 10003 * MS, 10004 * MS, &switches);
+    assert_int_equal(switches.other_ns, MS);
+    assert_int_equal(switches.irq_ns, 0);
+    tt_switches_find("", 77, 0, MS, &switches);
+    assert_int_equal(switches.lines, 0);
+    tt_switches_find("x [000] ..... 1.000500: irq_noise: timer:236 start 1.000400000 duration "
+                     "100000 ns\n",
+                     77, 0, 2 * TT_NS_PER_S, &switches);
+    assert_int_equal(switches.irq_ns, 100000);
+    assert_string_equal(switches.culprit, "timer");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shares_of_causes),
+        cmocka_unit_test(without_evidence),
+        cmocka_unit_test(throttling),
+        cmocka_unit_test(verdicts),
+        cmocka_unit_test(windows_of_any_length),
+        cmocka_unit_test(who_ran),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
