@@ -109,7 +109,7 @@ static enum tt_exit find_rate(struct tt_gate_shape *job)
     return TT_EXIT_GOOD;
 }
 
-/* Whether the interface keeps launch times: then it does the releasing. */
+/* Whether the hardware keeps launch times: then it does the releasing. */
 static void find_launch_times(struct tt_gate_shape *job)
 {
     struct tt_qdisc qdiscs[QDISCS_MAX];
@@ -120,7 +120,7 @@ static void find_launch_times(struct tt_gate_shape *job)
         return;
     }
     tt_pace_find(qdiscs, n, job->setup.priority, &found);
-    if (found.pace == TT_PACE_KEPT) {
+    if (found.pace == TT_PACE_KEPT && found.offload) {
         job->setup.lead_ns = found.delta_ns + LEAD_NS;
     }
 }

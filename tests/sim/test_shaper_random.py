@@ -4,6 +4,7 @@ finds what is wrong in logs that are made wrong.
 
 usage: test_shaper_random.py SHAPER_RANDOM [ARRIVALS]. TAP on standard output.
 """
+import itertools
 import pathlib
 import random
 import subprocess
@@ -39,12 +40,13 @@ def main(program, arrivals):
         done = subprocess.run([program, str(arrivals), str(log)], capture_output=True, text=True, check=False)
         print(f"{'ok' if done.returncode == 0 else 'not ok'} - {arrivals} random arrivals # {done.stdout}{done.stderr}".strip())
         good &= done.returncode == 0
-        lines = log.read_text().splitlines()
-    wrong = faults(lines)
+        with open(log, encoding="ascii") as lines:
+            wrong = faults(lines)
+        with open(log, encoding="ascii") as lines:
+            head = list(itertools.islice(lines, 4000))
     print(f"{'not ok' if wrong else 'ok'} - no frame overlaps a closed gate or another frame")
     good &= not wrong
     rng = random.Random(1)
-    head = lines[:4000]
     for kind in ("overlap", "class", "long"):
         found = all(faults(spoil(head, rng, kind)) > 0 for _ in range(5))
         print(f"{'ok' if found else 'not ok'} - the checker finds: {kind}")
