@@ -4,7 +4,8 @@
  * from the error queue.
  *
  * usage: bare_talker INTERFACE PRIORITY COUNT BATCH LEAD_NS PHASE_NS; LEAD_NS from the hand-over of
- * a batch to its first launch. Prints the number of packets that were refused.
+ * a batch to its first launch, PHASE_NS the first launch modulo the kernel's tick of 4 ms. Prints
+ * the number of packets that were refused.
  */
 #include <arpa/inet.h>
 #include <linux/errqueue.h>
@@ -21,6 +22,7 @@
 
 #define BATCH_MAX   256
 #define INTERVAL_NS 125000
+#define TICK_NS     4000000
 #define SECOND_NS   1000000000
 
 /* Two channels of 16 bits, 48 kHz, 6 frames, silent. */
@@ -107,7 +109,7 @@ int main(int argc, char **argv)
     int batch = fd >= 0 ? atoi(argv[4]) : 0;
     int64_t lead_ns = fd >= 0 ? atoll(argv[5]) : 0;
     int64_t phase_ns = fd >= 0 ? atoll(argv[6]) : 0;
-    int64_t first_ns = (tai_ns() / INTERVAL_NS + 200) * INTERVAL_NS + phase_ns;
+    int64_t first_ns = (tai_ns() / TICK_NS + 7) * TICK_NS + phase_ns;
     int refused = 0;
 
     if (batch < 1 || batch > BATCH_MAX) {

@@ -23,7 +23,7 @@ watched() {
 # found CODE...: in the last table of either, and nothing else; each shows the stream, of which nothing is missing.
 found() {
     for table in live captured; do
-        [ "$(awk '/ AAF .* 12,000  *0  *0  *0$/ { stream = 1 } /^Findings/ { codes = "" }
+        [ "$(awk '/ AAF .* 12,000( +0)+$/ { stream = 1 } /^Findings/ { codes = "" }
             $1 == 1 && $2 ~ /^(note|warning|fault)$/ { codes = codes $3 } END { print stream, codes }' /tmp/$table)" = "1 $*" ] ||
             return
     done

@@ -16,8 +16,8 @@ ours() {
     figure "tactus: $packets of $PDUS received, $refused refused, interval stdev $stdev_ns ns, $min_ns to $max_ns"
 }
 
-# bare BATCH: sets bare_refused, bare_stdev_ns and bare_max_ns. In our phase: the kernel's tick, whose period is
-# a multiple of 125 us, falls between the same two moments of either.
+# bare BATCH: sets bare_refused and bare_stdev_ns. In our phase of the kernel's tick of 4 ms, which is eight batches: it
+# meets the same moments of either.
 bare() {
     measure
     bare_refused=$(at talker bare_talker talker0 3 $PDUS "$1" $((4500000 + (delta + 115000) % 125000)) "$phase_ns")
@@ -32,22 +32,24 @@ no_worse() { awk -v ours="$1" -v bare="$2" 'BEGIN { exit !(ours != "" && bare > 
 for delta in 5000 500000; do
     figure "etf with delta $delta ns"
     mqprio_etf clockid CLOCK_TAI delta $delta
-    # Where the kernel's tick meets a release (some 10 us of the 125), packets are late, and some us this way or that decide
-    # about it: then another phase is taken, three at most.
+    # Where the tick meets a release (in one of ten phases), either loses packets, and chance says who loses one more: then
+    # another phase is taken, three at most.
     for attempt in 1 2 3; do
         usleep "${attempt}3037"
         ours
         our_stdev_ns=$stdev_ns
         arrived_of_ours=$packets
         our_gaps=$gaps
-        # Due 1 ms, the delta and time_uncertainty (125 us) after the start.
-        phase_ns=$((($(field time_tai_ns /tmp/talker.json) + delta) % 125000))
+        # Due 1 ms, time_uncertainty (125 us) and the delta after the start, which is the first event.
+        started_ns=$(sed -n 's/.*"time_tai_ns": \([0-9]*\).*/\1/p' /tmp/talker.json | head -n 1)
+        phase_ns=$(((started_ns + 1125000 + delta) % 4000000))
         bare 4
         if at_most "$refused" "$bare_refused" && no_worse "$our_stdev_ns" "$bare_stdev_ns"; then
             break
         fi
     done
-    check "delta $delta ns: every PDU is sent" [ "$(field pdus_sent /tmp/talker.json)" = $PDUS ]
+    check "delta $delta ns: every PDU is sent, or said not to be" \
+        [ $(($(field pdus_sent /tmp/talker.json) + refused)) = $PDUS ]
     check "delta $delta ns: all arrive, or the error queue tells" [ $((arrived_of_ours + refused)) = $PDUS ]
     check "delta $delta ns: in order" [ "$our_gaps" -le "$refused" ]
     check "delta $delta ns: no more refused than of the bare program" at_most "$refused" "$bare_refused"
