@@ -80,15 +80,18 @@ static void take_event(struct seq *seq, const snd_seq_event_t *event)
 
     seq->rest_ns = (seq->ticks ? (int64_t)event->time.tick * TICK_NS : ns_of(&event->time.time)) +
                    seq->mono_minus_queue_ns;
-    seq->last_ns = seq->rest_ns;
     if (event->type == SND_SEQ_EVENT_SYSEX) {
         seq->rest = event->data.ext.ptr;
         seq->rest_bytes = event->data.ext.len;
+        seq->last_ns = seq->rest_ns;
         return;
     }
     bytes = snd_midi_event_decode(seq->codec, seq->message, sizeof(seq->message), event);
     seq->rest = seq->message;
     seq->rest_bytes = bytes > 0 ? (size_t)bytes : 0;
+    if (bytes > 0) { /* what the sequencer itself has to say has no stamp of the queue */
+        seq->last_ns = seq->rest_ns;
+    }
 }
 
 /* The next event's bytes into `rest`. 1; 0: none is there; -errno. */
