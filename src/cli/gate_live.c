@@ -69,6 +69,7 @@ static int set_gates(const struct tt_qdisc_gates *gates, struct tt_gate_file *fi
     port->clock_given = gates->has_clock;
     port->clock_other = gates->has_clock && gates->clockid != CLOCK_TAI;
     port->txtime_delay_ns = gates->txtime_delay_ns;
+    port->size_table = gates->size_table;
     port->schedule = (struct tt_gate_schedule){.base_tai_ns = gates->base_ns,
                                                .cycle_ns = gates->cycle_ns,
                                                .extension_ns = gates->extension_ns,

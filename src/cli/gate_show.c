@@ -145,7 +145,7 @@ json_t *tt_gate_classes_json(const struct tt_network *network, const struct tt_g
                           f.longest_bytes >= TT_WIRE_BYTES_MAX ? json_null()
                                                                : tt_json_known(f.longest_bytes, 0),
                           "longest_closed_ns", bounded(f.closed_ns), "worst_wait_ns",
-                          bounded(f.bound_ns), "load_bps", (json_int_t)f.load_bps));
+                          bounded(f.bound_ns), "load_bits_per_s", (json_int_t)f.load_bps));
         }
     }
     return list;

@@ -120,13 +120,13 @@ void tt_gate_show_simulation(const struct tt_network *network, const struct tt_s
 static json_t *flow_json(const struct tt_flow *flow, const struct tt_flow_result *r,
                          int64_t duration_ns)
 {
-    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:f}", "name", flow->name, "frames",
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I}", "name", flow->name, "frames",
                      tt_json_u64(r->launched), "delivered", tt_json_u64(r->delivered), "late",
                      tt_json_u64(r->late), "dropped", tt_json_u64(r->dropped), "waiting",
                      tt_json_u64(r->waiting), "delay_min_ns",
                      r->delivered ? json_integer(r->delay_min_ns) : json_null(), "delay_max_ns",
-                     r->delivered ? json_integer(r->delay_max_ns) : json_null(), "payload_mbits",
-                     mbits(r, duration_ns));
+                     r->delivered ? json_integer(r->delay_max_ns) : json_null(),
+                     "payload_bits_per_s", (json_int_t)(mbits(r, duration_ns) * 1e6));
 }
 
 json_t *tt_gate_simulation_json(const struct tt_network *network,

@@ -94,6 +94,22 @@ static unsigned queues_of(const char *ifname)
     return queues;
 }
 
+/* Of those made the ones in use; only sysfs knows, which is another namespace's where nobody has
+ * mounted it. */
+static unsigned used_of(const char *ifname, unsigned made)
+{
+    char path[80];
+    unsigned n = 0;
+
+    for (; n < made; n++) {
+        snprintf(path, sizeof(path), "/sys/class/net/%.15s/queues/tx-%u", ifname, n);
+        if (access(path, F_OK) != 0) {
+            break;
+        }
+    }
+    return n > 0 ? n : made;
+}
+
 int tt_interface_ask(const char *ifname, struct tt_interface_facts *ret_facts)
 {
     struct ethtool_drvinfo info = {.cmd = ETHTOOL_GDRVINFO};
@@ -112,7 +128,7 @@ int tt_interface_ask(const char *ifname, struct tt_interface_facts *ret_facts)
         snprintf(facts.driver, sizeof(facts.driver), "%.31s", info.driver);
     }
     close(fd);
-    facts.tx_queues = queues_of(ifname);
+    facts.tx_queues = used_of(ifname, queues_of(ifname));
     *ret_facts = facts;
     return 0;
 }

@@ -92,6 +92,7 @@ int tt_qdisc_gates_parse(const struct nlmsghdr *message, struct tt_qdisc_gates *
         if (mnl_attr_get_type(attr) == TCA_OPTIONS) {
             options = attr;
         }
+        gates.size_table = gates.size_table || mnl_attr_get_type(attr) == TCA_STAB;
     }
     if (options) {
         mnl_attr_parse_nested(options, collect, &in);

@@ -47,7 +47,7 @@ static void open_tap(const char *space, const char *name, struct pollfd *queues)
     char path[64];
     int fd;
 
-    snprintf(path, sizeof(path), "/var/run/netns/%s", space);
+    snprintf(path, sizeof(path), "/run/netns/%s", space);
     fd = open(path, O_RDONLY);
     if (fd < 0 || setns(fd, CLONE_NEWNET) != 0)
         fail(path);

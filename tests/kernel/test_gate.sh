@@ -123,9 +123,9 @@ at talker tactus gate verify /tmp/good.json talker0 --untagged 6 --speed 100M --
 at talker iperf3 -c 10.9.0.2 -t 3 -S 0x10 -f k >/tmp/iperf 2>&1
 wait $! 2>/dev/null
 measured=$(awk '/receiver/ { print $7 }' /tmp/iperf)
-simulated=$(tactus gate simulate --linux --json /tmp/plan.json | sed -n 's/.*"payload_mbits":\([0-9.]*\).*/\1/p')
-figure "iperf3 through 500 of 1000 us: $measured kbit/s received; simulated as this kernel: $simulated Mbit/s; limit 46.336"
-within_10() { awk -v a="$1" -v b="$2" 'BEGIN { b *= 1000; exit !(a != "" && b > 0 && a > 0.9 * b && a < 1.1 * b) }'; }
+simulated=$(tactus gate simulate --linux --json /tmp/plan.json | sed -n 's/.*"payload_bits_per_s":\([0-9]*\).*/\1/p')
+figure "iperf3 through 500 of 1000 us: $measured kbit/s received; simulated as this kernel: $simulated bit/s; limit 46336000"
+within_10() { awk -v a="$1" -v b="$2" 'BEGIN { b /= 1000; exit !(a != "" && b > 0 && a > 0.9 * b && a < 1.1 * b) }'; }
 check "the simulation of this kernel is within 10 %" within_10 "$measured" "$simulated"
 figure "verify: $(cat /tmp/verified)"
 finish

@@ -54,6 +54,11 @@ def outputs(folder):
     for name in ("a.wav", "b.wav"):
         yield "extract", run("extract", "--json", ROOT / "tests/data/captures/aaf-s16-2ch-48k-6.pcapng", folder / name)
     yield "equal", run("equal", "--json", folder / "a.wav", folder / "b.wav")
+    for example, code in (("gate-2021", 1), ("gate-stage", 0)):
+        yield "gate-check", run("gate", "check", "--json", ROOT / f"doc/examples/{example}.json", code=(code,))
+        yield "gate-simulate", run("gate", "simulate", "--json", "--linux", "--duration", "20ms",
+                                   ROOT / f"doc/examples/{example}.json", code=(code,))
+    yield "gate-plan", run("gate", "plan", "--json", ROOT / "doc/examples/gate-stage.json")
     data = bytearray((folder / "b.wav").read_bytes())
     data[5000:5400] = bytes(400)
     (folder / "b.wav").write_bytes(data)
@@ -70,13 +75,18 @@ def live_outputs(folder):
     listeners = [subprocess.Popen([TACTUS, *arguments, "--json"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
                  for arguments in (["watch", "vb"], ["listen", "-i", "vb", *STREAM, "--report", reports[1], folder / "c.wav"],
                                    ["listen", "-i", "va", *STREAM, folder / "d.wav"])]
-    for process in listeners:
-        assert process.stdout.readline()  # it is at work
-    yield "talk", run("talk", "-i", "va", *STREAM, "--json", "--report", reports[0], "--for", "1500ms", "tone:440",
-                      code=(0, 1))
-    for process, schema in zip(listeners, ("watch", "listen", "listen")):
-        process.send_signal(signal.SIGINT)
-        yield schema, [json.loads(line) for line in process.communicate(timeout=60)[0].splitlines()]
+    try:
+        for process in listeners:
+            assert process.stdout.readline()  # it is at work
+        yield "talk", run("talk", "-i", "va", *STREAM, "--json", "--report", reports[0], "--for", "1500ms", "tone:440",
+                          code=(0, 1))
+        for process, schema in zip(listeners, ("watch", "listen", "listen")):
+            process.send_signal(signal.SIGINT)
+            yield schema, [json.loads(line) for line in process.communicate(timeout=60)[0].splitlines()]
+    finally:
+        for process in listeners:
+            process.kill()
+            process.wait()
     for path in reports:
         yield "talk-listen-report", [json.loads(path.read_text())]
 

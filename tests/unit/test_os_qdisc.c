@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -16,6 +17,7 @@
 
 #include "base/attr.h"
 #include "os/qdisc.h"
+#include "os/qdisc_set.h"
 
 static _Alignas(8) uint8_t memory[4096];
 
@@ -170,11 +172,74 @@ static void test_broken(void **state)
     assert_int_equal(q.delta_ns, 0);
 }
 
+static void put_schedule(struct nlmsghdr *message, int64_t base_ns)
+{
+    static const struct tt_qdisc_entry entries[] = {{0, 2, 500000}, {1, 1, 400000}};
+    const int64_t cycle_ns = 1000000;
+    struct nlattr *list;
+
+    mnl_attr_put(message, TCA_TAPRIO_ATTR_SCHED_BASE_TIME, sizeof(base_ns), &base_ns);
+    mnl_attr_put(message, TCA_TAPRIO_ATTR_SCHED_CYCLE_TIME, sizeof(cycle_ns), &cycle_ns);
+    list = mnl_attr_nest_start(message, TCA_TAPRIO_ATTR_SCHED_ENTRY_LIST);
+    for (size_t i = 0; i < TT_COUNT_OF(entries); i++) {
+        struct nlattr *entry = mnl_attr_nest_start(message, TCA_TAPRIO_SCHED_ENTRY);
+
+        mnl_attr_put_u32(message, TCA_TAPRIO_SCHED_ENTRY_INDEX, (uint32_t)i);
+        mnl_attr_put_u8(message, TCA_TAPRIO_SCHED_ENTRY_CMD, entries[i].command);
+        mnl_attr_put_u32(message, TCA_TAPRIO_SCHED_ENTRY_GATE_MASK, entries[i].mask);
+        mnl_attr_put_u32(message, TCA_TAPRIO_SCHED_ENTRY_INTERVAL, entries[i].interval_ns);
+        mnl_attr_nest_end(message, entry);
+    }
+    mnl_attr_nest_end(message, list);
+}
+
+/* A schedule at work, with a size table; and one that is pending only. */
+static void test_schedule(void **state)
+{
+    (void)state;
+    for (int pending = 0; pending < 2; pending++) {
+        const struct tc_mqprio_qopt map = example_map();
+        struct nlmsghdr *message = begin(0x1000000, TC_H_ROOT, "taprio");
+        struct nlattr *options = mnl_attr_nest_start(message, TCA_OPTIONS);
+        const int32_t clockid = CLOCK_TAI;
+        struct tt_qdisc_gates gates;
+
+        mnl_attr_put(message, TCA_TAPRIO_ATTR_PRIOMAP, sizeof(map), &map);
+        mnl_attr_put(message, TCA_TAPRIO_ATTR_SCHED_CLOCKID, sizeof(clockid), &clockid);
+        if (pending) {
+            struct nlattr *admin = mnl_attr_nest_start(message, TCA_TAPRIO_ATTR_ADMIN_SCHED);
+
+            put_schedule(message, 7);
+            mnl_attr_nest_end(message, admin);
+        } else {
+            put_schedule(message, -7);
+        }
+        mnl_attr_nest_end(message, options);
+        if (!pending) {
+            mnl_attr_nest_end(message, mnl_attr_nest_start(message, TCA_STAB));
+        }
+        assert_int_equal(tt_qdisc_gates_parse(message, &gates), 0);
+        assert_int_equal(gates.pending, pending);
+        assert_int_equal(gates.size_table, !pending);
+        assert_true(gates.has_clock && gates.clockid == CLOCK_TAI);
+        assert_int_equal(gates.base_ns, pending ? 7 : -7);
+        assert_int_equal(gates.cycle_ns, 1000000);
+        assert_int_equal(gates.entry_count, 2);
+        assert_int_equal(gates.entries[0].mask, 2);
+        assert_int_equal(gates.entries[1].command, 1);
+        assert_int_equal(gates.entries[1].interval_ns, 400000);
+        free(gates.entries);
+    }
+    assert_int_equal(tt_qdisc_gates_parse(etf(CLOCK_TAI, 1, 0), &(struct tt_qdisc_gates){0}),
+                     -EINVAL);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_etf),    cmocka_unit_test(test_mqprio), cmocka_unit_test(test_taprio),
-        cmocka_unit_test(test_others), cmocka_unit_test(test_broken),
+        cmocka_unit_test(test_etf),    cmocka_unit_test(test_mqprio),
+        cmocka_unit_test(test_taprio), cmocka_unit_test(test_others),
+        cmocka_unit_test(test_broken), cmocka_unit_test(test_schedule),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
