@@ -1,7 +1,6 @@
 #!/bin/sh
 # The meter on a sound card: snd-aloop, whose pointer moves with the kernel's tick, so buffers are large. Each period is
-# accounted for by the card's own frames; a mark comes back through the loopback; a stop is found, with its cause, and so
-# is, from the kernel's record, who ran instead.
+# accounted for by the card's own frames; a mark comes back through the loopback; a stop is found, with its cause.
 . guest.sh
 
 modprobe snd-aloop
@@ -50,28 +49,4 @@ above() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "" && a > b) }'; }
     check "and is found" told stop.jsonl stopped
     check "each period is accounted for, with a card that stood still" sum_holds stop.jsonl
 }
-
-mount -t tracefs nodev /sys/kernel/tracing
-printf '#!/bin/sh\nwhile :; do :; done\n' >busy_hog
-chmod +x busy_hog
-tactus meter --for 3s --compute 10 --json >hog.jsonl 2>said &
-meter=$!
-sleep 1
-chrt -f 90 ./busy_hog &
-hog=$!
-usleep 300000
-# This shell has no priority while the hog runs: real-time throttling lets it in again, 950 ms later.
-kill $hog
-wait $meter
-sed 's/^/# /' said
-grep cause hog.jsonl | sed 's/^/# /'
-check "a thread of higher priority is found" told hog.jsonl others
-check "and named, from the kernel's record" grep -q '"ran_instead":"busy_hog"' hog.jsonl
-check "nothing of the record is left" [ -z "$(ls /sys/kernel/tracing/instances)" ]
-
-tactus meter --time 300ms --compute 10 --load idle,proc,scheduler,network,memory >all 2>&1
-code=$?
-sed 's/^/# /' all
-check "loads run" [ $code -le 1 ]
-check "nothing of them is left" [ -z "$(pidof tactus-load)" ]
 finish
