@@ -41,7 +41,7 @@ static void find_cell(struct tt_history *history, uint64_t since_ns)
         halve(history);
     }
     history->newest = (size_t)(since_ns / (uint64_t)history->cell_ns);
-    history->newest_ns = (int64_t)history->newest * history->cell_ns;
+    history->newest_ns = (uint64_t)history->newest * (uint64_t)history->cell_ns;
     if (history->newest >= history->used) {
         history->used = history->newest + 1;
     }
@@ -58,7 +58,7 @@ void tt_history_record(struct tt_history *history, int64_t time_ns, int64_t valu
         history->used = 1;
     }
     since_ns = time_ns < history->start_ns ? 0 : (uint64_t)time_ns - (uint64_t)history->start_ns;
-    if (since_ns - (uint64_t)history->newest_ns >= (uint64_t)history->cell_ns) {
+    if (since_ns - history->newest_ns >= (uint64_t)history->cell_ns) {
         find_cell(history, since_ns);
     }
     cell = &history->cells[history->newest];

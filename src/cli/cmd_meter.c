@@ -273,8 +273,7 @@ static enum tt_exit show(const struct command *command, const struct tt_meter_ro
     if (command->json) {
         json_t *json = tt_meter_show_json(&command->job, rows, n);
 
-        json_dumpf(json, stdout, TT_JSON_FILE);
-        putchar('\n');
+        tt_json_print_line(stdout, json);
         json_decref(json);
     } else {
         tt_meter_show_text(&command->job, rows, n);

@@ -23,7 +23,7 @@
 #include "report/plural.h"
 
 #define COMMAND          "tactus watch"
-#define STREAMS_MAX      512 /* a histogram of 256 KB each */
+#define STREAMS_MAX      512 /* up to 800 KB each, most of which is never touched */
 #define SNAP_BYTES       128 /* every header that is read */
 #define SNAP_WRITE_BYTES 65535
 #define SAVED_PAGE       "tactus-watch.html"

@@ -112,15 +112,3 @@ void tt_machine_card(struct tt_html *page, const char *ifname)
     card_fill(&card, ifname);
     tt_html_card(page, "Machine", card.facts, card.n);
 }
-
-json_t *tt_machine_json(const char *ifname)
-{
-    struct card card;
-    json_t *object = json_object();
-
-    card_fill(&card, ifname);
-    for (size_t i = 0; i < card.n; i++) {
-        json_object_set_new(object, card.facts[i].name, json_string(card.facts[i].value));
-    }
-    return object;
-}

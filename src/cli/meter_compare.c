@@ -197,8 +197,7 @@ static void show_json(const struct command *command, const struct tt_compare_res
                   "median_late_ns", tt_meter_compare_json(&results[0]), "misses",
                   tt_meter_compare_json(&results[1]));
 
-    json_dumpf(json, stdout, TT_JSON_FILE);
-    putchar('\n');
+    tt_json_print_line(stdout, json);
     json_decref(json);
 }
 

@@ -127,8 +127,7 @@ static void show(const struct comparison *c, const char *const paths[2], bool js
         return;
     }
     object = json_pack("{s:s, s:s, s:O}", "a", paths[0], "b", paths[1], "cells", c->cells);
-    json_dumpf(object, stdout, TT_JSON_FILE);
-    putchar('\n');
+    tt_json_print_line(stdout, object);
     json_decref(object);
 }
 

@@ -27,7 +27,7 @@
 #define ANSWER_BYTES 32768
 #define ATTRIBUTES   256
 #define PHC_SAMPLES  5
-#define CLOCK_OF(fd) ((~(clockid_t)(fd) << 3) | 3) /* FD_TO_CLOCKID of <linux/posix-timers.h> */
+#define CLOCK_OF(fd) ((clockid_t)((~(unsigned)(fd) << 3) | 3)) /* FD_TO_CLOCKID of the kernel */
 
 struct attributes {
     const struct nlattr *of[ATTRIBUTES];

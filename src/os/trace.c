@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/attr.h"
+#include "os/machine_file.h"
 
 #define PREFIX "tactus-"
 
@@ -97,6 +98,26 @@ static void remove_left_over(const char *instances)
     }
 }
 
+static bool has_workload(const char *tracefs)
+{
+    char path[2 * TT_TRACE_PATH];
+    char text[256];
+
+    snprintf(path, sizeof(path), "%s/osnoise/options", tracefs);
+    return tt_machine_file_text(path, text, sizeof(text)) == 0 &&
+           strstr(text, "OSNOISE_WORKLOAD") && !strstr(text, "NO_OSNOISE_WORKLOAD");
+}
+
+/* From 6.3 on the tracer reports what disturbs a processor without a load of its own. */
+static void open_osnoise(struct tt_trace_session *session, const char *tracefs)
+{
+    session->workload = has_workload(tracefs);
+    if (put(tracefs, "osnoise/options", "NO_OSNOISE_WORKLOAD") == 0) {
+        session->osnoise = put(session->folder, "current_tracer", "osnoise") == 0 &&
+                           put(session->folder, "events/osnoise/enable", "1") == 0;
+    }
+}
+
 int tt_trace_open(struct tt_trace_session *session)
 {
     char tracefs[TT_TRACE_PATH];
@@ -123,10 +144,8 @@ int tt_trace_open(struct tt_trace_session *session)
         snprintf(name, sizeof(name), "events/%s/enable", events[i]);
         error = put(session->folder, name, "1");
     }
-    /* From 6.3 on the tracer reports what disturbs a processor without a load of its own. */
-    if (!error && put(tracefs, "osnoise/options", "NO_OSNOISE_WORKLOAD") == 0) {
-        session->osnoise = put(session->folder, "current_tracer", "osnoise") == 0 &&
-                           put(session->folder, "events/osnoise/enable", "1") == 0;
+    if (!error) {
+        open_osnoise(session, tracefs);
     }
     if (error) {
         tt_trace_close(session);
@@ -175,6 +194,9 @@ void tt_trace_close(struct tt_trace_session *session)
 {
     if (session->folder[0]) {
         put(session->folder, "current_tracer", "nop");
+        if (session->workload) {
+            put(session->folder, "../../osnoise/options", "OSNOISE_WORKLOAD");
+        }
         rmdir(session->folder);
     }
     session->folder[0] = 0;

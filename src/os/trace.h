@@ -17,6 +17,7 @@
 struct tt_trace_session {
     char folder[TT_TRACE_PATH]; /* of the instance; "": none */
     bool osnoise;               /* its events are on */
+    bool workload;              /* osnoise had a load of its own before, and gets it back */
 };
 
 /* Whether tracefs can be used by this process, and has the osnoise tracer. */

@@ -19,34 +19,34 @@ above() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "" && a > b) }'; }
 
 # shellcheck disable=SC2086 # words
 {
-    tactus meter $card --time 3s >play.json 2>said
+    tactus meter $card --time 1500ms >play.json 2>said
     code=$?
     sed 's/^/# /' said
     check "played, without a dropout" [ $code = 0 ]
     check "each period is accounted for" sum_holds play.json
-    check "as many as the card's rate makes of 3 s" [ "$(field expected play.json)" = 281 ]
-    figure "expected $(field expected play.json), late $(field late play.json), empty $(field empty play.json)"
+    check "as many as the card's rate makes of 1.5 s" [ "$(field expected play.json)" = 140 ]
+    figure "expected $(field expected play.json), late $(field late play.json), dropouts $(field dropouts play.json)"
 
-    tactus meter $card --time 3s --round-trip hw:Loopback,1,0 >round.json 2>said
+    tactus meter $card --time 1500ms --round-trip hw:Loopback,1,0 >round.json 2>said
     sed 's/^/# /' said
     check "the round trip: each period is accounted for" sum_holds round.json
-    sed -n '/"round_trip"/,/}/p' round.json >trip.json
+    sed 's/.*"round_trip":\({[^}]*}\).*/\1/' round.json >trip.json
     sed 's/^/# /' trip.json
-    check "marks come back" above "$(field n trip.json)" 10
+    check "marks come back" above "$(field n trip.json)" 5
     # What is played now is behind three fragments of 10.7 ms; what is captured is taken once a fragment.
     check "not before the buffer is played" above "$(field min_ns trip.json)" 25000000
     check "and not much later" at_most "$(field p50_ns trip.json)" 80000000
 
-    tactus meter $card --for 4s >stop.jsonl 2>said &
+    tactus meter $card --for 2s >stop.jsonl 2>said &
     meter=$!
-    sleep 2
+    sleep 1
     kill -STOP $meter
     usleep 300000
     kill -CONT $meter
     wait $meter
     sed 's/^/# /' said
     grep cause stop.jsonl | sed 's/^/# /'
-    check "a stop is a dropout" above "$(field empty stop.jsonl)" 0
+    check "a stop is a dropout" above "$(field dropouts stop.jsonl)" 0
     check "and is found" told stop.jsonl stopped
     check "each period is accounted for, with a card that stood still" sum_holds stop.jsonl
 }
@@ -54,11 +54,12 @@ above() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "" && a > b) }'; }
 mount -t tracefs nodev /sys/kernel/tracing
 printf '#!/bin/sh\nwhile :; do :; done\n' >busy_hog
 chmod +x busy_hog
-tactus meter --for 4s --compute 10 --json >hog.jsonl 2>said &
+tactus meter --for 3s --compute 10 --json >hog.jsonl 2>said &
 meter=$!
-sleep 2
+sleep 1
 chrt -f 90 ./busy_hog &
 hog=$!
+usleep 300000
 # This shell has no priority while the hog runs: real-time throttling lets it in again, 950 ms later.
 kill $hog
 wait $meter
@@ -68,9 +69,9 @@ check "a thread of higher priority is found" told hog.jsonl others
 check "and named, from the kernel's record" grep -q '"ran_instead":"busy_hog"' hog.jsonl
 check "nothing of the record is left" [ -z "$(ls /sys/kernel/tracing/instances)" ]
 
-tactus meter --time 1s --compute 10 >all 2>&1
+tactus meter --time 300ms --compute 10 --load idle,proc,scheduler,network,memory >all 2>&1
 code=$?
 sed 's/^/# /' all
-check "every load runs" [ $code -le 1 ]
+check "loads run" [ $code -le 1 ]
 check "nothing of them is left" [ -z "$(pidof tactus-load)" ]
 finish

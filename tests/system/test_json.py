@@ -43,6 +43,14 @@ def outputs(folder):
     yield "watch", run("watch", "--json", few, code=(1,))
     yield "watch-compare", run("watch", "--json", "--compare", captures[0], captures[1], code=(0, 1, 4))
     yield "doctor", run("doctor", "--json", code=(0, 1, 4))
+    meter = ("meter", "--json", "--compute", "10", "--no-trace", "--folder", folder)
+    done = run(*meter, "--time", "2500ms", "--load", "idle", "--buffer", "64x3,timer", code=(0, 1, 4))
+    yield "meter", done
+    (folder / "meter.json").write_text(json.dumps(done[0]))
+    yield "meter-soak", run(*meter, "--for", "500ms", code=(0, 1, 4))
+    yield "meter-compare", run("meter", "compare", "--json", "--time", "100ms", "--pairs", "10", "default", "default",
+                               code=(0, 1))
+    yield "meter-compare", run("meter", "compare", "--json", folder / "meter.json", folder / "meter.json", code=(4,))
     for name in ("a.wav", "b.wav"):
         yield "extract", run("extract", "--json", ROOT / "tests/data/captures/aaf-s16-2ch-48k-6.pcapng", folder / name)
     yield "equal", run("equal", "--json", folder / "a.wav", folder / "b.wav")
@@ -67,13 +75,18 @@ def live_outputs(folder):
     listeners = [subprocess.Popen([TACTUS, *arguments, "--json"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
                  for arguments in (["watch", "vb"], ["listen", "-i", "vb", *STREAM, "--report", reports[1], folder / "c.wav"],
                                    ["listen", "-i", "va", *STREAM, folder / "d.wav"])]
-    for process in listeners:
-        assert process.stdout.readline()  # it is at work
-    yield "talk", run("talk", "-i", "va", *STREAM, "--json", "--report", reports[0], "--for", "1500ms", "tone:440",
-                      code=(0, 1))
-    for process, schema in zip(listeners, ("watch", "listen", "listen")):
-        process.send_signal(signal.SIGINT)
-        yield schema, [json.loads(line) for line in process.communicate(timeout=60)[0].splitlines()]
+    try:
+        for process in listeners:
+            assert process.stdout.readline()  # it is at work
+        yield "talk", run("talk", "-i", "va", *STREAM, "--json", "--report", reports[0], "--for", "1500ms", "tone:440",
+                          code=(0, 1))
+        for process, schema in zip(listeners, ("watch", "listen", "listen")):
+            process.send_signal(signal.SIGINT)
+            yield schema, [json.loads(line) for line in process.communicate(timeout=60)[0].splitlines()]
+    finally:
+        for process in listeners:
+            process.kill()
+            process.wait()
     for path in reports:
         yield "talk-listen-report", [json.loads(path.read_text())]
 

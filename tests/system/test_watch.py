@@ -12,8 +12,8 @@ import subprocess
 import unittest
 import wave
 
-from watch_lab import (INTERVAL, MANY, SECOND, START, STREAM, TACTUS, TAI, Case, many_streams, packet, pcap, pcapng,
-                       stream)
+from watch_lab import (INTERVAL, MANY, SECOND, START, STREAM, TACTUS, TAI, Case, block, many_streams, packet, pcap,
+                       pcapng, stream)
 
 
 class Files(Case):
@@ -154,6 +154,31 @@ class Files(Case):
             self.assertIn(word, done.stderr)
             self.assertIn(name, done.stderr)
         self.assertIn("directory", self.tactus(2, "watch", str(self.folder)).stderr)
+
+    def test_pcapng_with_a_fault_inside(self):
+        """What was read until then is shown; and two interfaces with stamps of their own are one capture."""
+        good = pcapng(stream(range(10)))
+        other_link = block("<", 1, struct.pack("<HHI", 113, 0, 65535))
+        other_unit = block("<", 1, struct.pack("<HHI", 1, 0, 65535))  # us, as without an option
+        (arrival, data), = stream([10])
+        short = struct.pack("<IIIII", 0, 0, 0, 500, 500) + data
+        for name, more, word in (("mixed", other_link, "type"), ("length", block("<", 6, short), "too short"),
+                                 ("block", struct.pack("<III", 6, 7, 0), "block"), ("cut", good[-80:-40], "")):
+            seen, said = self.watch(4, self.file(f"{name}.pcapng", good + more))
+            self.assertEqual((seen["packets"], seen["streams"][0]["pdus"]), (10, 10), name)
+            self.assertIn(word, seen["error"])
+            self.assertIn("breaks off after 10 packets", said)
+        microseconds = arrival // 1000
+        packet_in_us = block("<", 6, struct.pack("<IIIII", 1, microseconds >> 32, microseconds & 0xFFFFFFFF, len(data),
+                                                 len(data)) + data)
+        row = self.watch(0, self.file("units.pcapng", good + other_unit + packet_in_us))[0]["streams"][0]
+        self.assertEqual((row["pdus"], row["interval_ns"]["max_ns"]), (11, INTERVAL))
+
+    def test_no_packets(self):
+        for content in (pcap([]), pcapng([])):
+            seen, said = self.watch(1, self.file("none", content))
+            self.assertEqual((seen["packets"], seen["streams"], seen["error"], said), (0, [], None, ""))
+            self.assertIn("0 packets. No AVTP.", self.tactus(1, "watch", self.file("none", content)).stdout)
 
     def test_truncated_files_show_what_was_read(self):
         for name, content in (("a.pcap", pcap(stream(range(10)))),
