@@ -13,9 +13,10 @@
 
 #include "os/qdisc_dump.h"
 
-#define HANDLE         (0x100u << 16) /* 100: */
-#define OVERHEAD_BYTES 24
-#define ENTRY_BYTES    64 /* more than an entry takes in a message */
+#define KERNEL_ENOTSUPP 524            /* ENOTSUPP, which has no place in errno.h */
+#define HANDLE          (0x100u << 16) /* 100: */
+#define OVERHEAD_BYTES  24
+#define ENTRY_BYTES     64 /* more than an entry takes in a message */
 
 struct talk {
     struct mnl_socket *socket;
@@ -313,15 +314,21 @@ static int put_one_back(struct talk *talk, const struct nlmsghdr *dumped)
     return error;
 }
 
-/* The root is taken away, and what was there by itself comes by itself. */
-static int put_back(struct talk *talk, const struct tt_qdisc_dump *before)
+/* What is there by itself comes by itself. */
+static void take_root_away(struct talk *talk)
 {
     char buffer[256] = {0};
+
+    ask(talk, begin(buffer, talk, RTM_DELQDISC, TC_H_ROOT, 0));
+}
+
+static int put_back(struct talk *talk, const struct tt_qdisc_dump *before)
+{
     const struct nlmsghdr *dumped = before->bytes;
     int left = (int)before->n;
     int error = 0;
 
-    ask(talk, begin(buffer, talk, RTM_DELQDISC, TC_H_ROOT, 0));
+    take_root_away(talk);
     for (; mnl_nlmsg_ok(dumped, left); dumped = mnl_nlmsg_next(dumped, &left)) {
         if (is_set_up(dumped)) {
             int one = put_one_back(talk, dumped);
@@ -368,6 +375,11 @@ int tt_qdisc_setup(const char *ifname, const struct tt_qdisc_setup *setup,
     error = tt_qdisc_dump(ifname, &before);
     if (error == 0) {
         error = set_root(&talk, setup);
+        if (error == -KERNEL_ENOTSUPP) {
+            /* The classes of a taprio that runs cannot be changed; those of a new one can. */
+            take_root_away(&talk);
+            error = set_root(&talk, setup);
+        }
         for (size_t i = 0; error == 0 && i < setup->child_count; i++) {
             ret_refusal->child = (int)i;
             error = set_child(&talk, &setup->children[i]);
