@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """MIDI with exact times, shown in ten seconds on any machine, without hardware: ./dev demo midi.
 
-usage: demo_midi.py TACTUS FOLDER. A made-up piece is played by `tactus midi play` into one pty, goes by way of this script
+usage: demo_midi.py TACTUS FOLDER [STEPS]. A made-up piece is played by `tactus midi play` into one pty, goes by way of this script
 (which keeps the true time of every byte) into another, and is recorded there by `tactus midi record`. Then every event's
 recorded time is compared with the true one. Exit codes: 0 all notes are there; 1 not so; 3 environment.
 """
@@ -19,7 +19,7 @@ import time
 import tty
 
 PPQ, BEAT_TICKS = 96, 24  # a step is an eighth of a second at 120 BPM
-STEPS = 32
+STEPS = int(sys.argv[3]) if len(sys.argv) > 3 else 32
 LIMIT_S = 20
 PICTURE = """
   take.mid ──► tactus midi play ──► pty ──► this script ──► pty ──► tactus midi record ──► recorded.mid
@@ -138,4 +138,4 @@ def main(tactus, folder):
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    sys.exit(main(*sys.argv[1:3]))

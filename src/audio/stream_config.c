@@ -295,8 +295,8 @@ int tt_stream_config_set(struct tt_stream_config *config, const char *key, const
     }
     why = value[0] == 0 ? "is empty" : set_value(found, value, (char *)config + found->offset);
     if (why) {
-        return refuse(-EINVAL, ret_message, "%s \"%s\" %s; give %s", found->name,
-                      tt_word_quote(value).text, why, found->takes);
+        return refuse(-EINVAL, ret_message, "%s \"%s\" %s; give %s", key, tt_word_quote(value).text,
+                      why, found->takes);
     }
     return 0;
 }

@@ -67,7 +67,7 @@ void tt_stream_config_init(struct tt_stream_config *config);
 /* One key and its value as text. Dashes and underscores are the same, and so are interface and
  * ifname, dest and addr, stream_id and streamid, priority and prio; times are µs unless a unit is
  * written (ns, us, ms, s, min, h). 0; -ENOENT: no such key; -EINVAL: the value will not do.
- * *ret_message is written on failure only. */
+ * *ret_message is written on failure only, and then begins with the key as it was given. */
 int tt_stream_config_set(struct tt_stream_config *config, const char *key, const char *value,
                          struct tt_message *ret_message);
 

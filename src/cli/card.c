@@ -98,11 +98,12 @@ static int open_near(struct tt_card_request *request, int64_t level_ns,
     return error;
 }
 
-int tt_cli_card_open(struct tt_stream *stream, struct tt_message *ret_message)
+/* What the stream asks for; `formats` and `names` are its lists. */
+static struct tt_card_request request_of(const struct tt_stream *stream,
+                                         enum tt_pcm_format formats[TT_PCM_FORMATS],
+                                         const char *names[TT_PCM_FORMATS])
 {
-    struct tt_stream_config *config = &stream->config;
-    enum tt_pcm_format formats[TT_PCM_FORMATS];
-    const char *names[TT_PCM_FORMATS];
+    const struct tt_stream_config *config = &stream->config;
     struct tt_card_request request = {
         .device = device_of(stream),
         .capture = stream->role == TT_ROLE_TALKER,
@@ -110,14 +111,23 @@ int tt_cli_card_open(struct tt_stream *stream, struct tt_message *ret_message)
         .formats = names,
         .format_count = order_formats(config->format ? config->format : TT_AAF_INT32, formats),
     };
-    struct tt_card_found found;
-    int error;
 
     set_rate(&request, config->rate_hz ? config->rate_hz : 48000, stream->job->level_ns);
     for (size_t i = 0; i < request.format_count; i++) {
         names[i] = tt_pcm_format_name(formats[i]);
     }
-    error = open_near(&request, stream->job->level_ns, &found, &stream->card);
+    return request;
+}
+
+int tt_cli_card_open(struct tt_stream *stream, struct tt_message *ret_message)
+{
+    struct tt_stream_config *config = &stream->config;
+    enum tt_pcm_format formats[TT_PCM_FORMATS];
+    const char *names[TT_PCM_FORMATS];
+    struct tt_card_request request = request_of(stream, formats, names);
+    struct tt_card_found found;
+    int error = open_near(&request, stream->job->level_ns, &found, &stream->card);
+
     if (error < 0) {
         return explain(stream, &request, &found, error, ret_message);
     }
@@ -126,6 +136,24 @@ int tt_cli_card_open(struct tt_stream *stream, struct tt_message *ret_message)
     config->channels = request.channels;
     config->format = config->format ? config->format : tt_pcm_wire_format(stream->card_format);
     return 0;
+}
+
+int tt_cli_card_check(const struct tt_stream *stream, struct tt_message *ret_message)
+{
+    enum tt_pcm_format formats[TT_PCM_FORMATS];
+    const char *names[TT_PCM_FORMATS];
+    struct tt_card_request request = request_of(stream, formats, names);
+    struct tt_card_found found;
+    struct tt_card *card;
+    int error = tt_card_alsa_open(&request, &found, &card);
+
+    if (error == 0) {
+        tt_card_close(card);
+    }
+    /* The shape was a guess: that it does not have that one is no fault. */
+    return error < 0 && found.step == TT_CARD_STEP_OPEN
+               ? explain(stream, &request, &found, error, ret_message)
+               : 0;
 }
 
 int tt_cli_card_join(struct tt_stream *stream, struct tt_message *ret_message)

@@ -19,6 +19,8 @@ bool tt_cli_card_is(const char *name);
 /* Opens the card; what the stream leaves open of format, rate and channels is the card's. 0 or
  * -errno with *ret_message, which says what the card lacks. */
 int tt_cli_card_open(struct tt_stream *stream, struct tt_message *ret_message);
+/* Whether there is such a card at all, before the stream's shape is known. As tt_cli_card_open. */
+int tt_cli_card_check(const struct tt_stream *stream, struct tt_message *ret_message);
 /* Once the stream's engine is there. 0 or -errno with *ret_message. */
 int tt_cli_card_join(struct tt_stream *stream, struct tt_message *ret_message);
 void tt_cli_card_stop(struct tt_stream *stream);

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -44,15 +45,52 @@ int tt_cli_duration_parse(const char *text, int64_t *ret_ns)
     return 0;
 }
 
-int64_t tt_cli_duration_option(const char *argument, struct argp_state *state)
+int64_t tt_cli_time_option(const char *name, const char *argument, struct argp_state *state)
 {
     int64_t ns = 0;
 
     if (tt_cli_duration_parse(argument, &ns) != 0 || ns == 0) {
-        argp_error(state, "--duration %s: give a number with a unit, such as 500ms, 10s, 2min",
+        argp_error(state, "--%s %s: give a number with a unit, such as 500ms, 10s, 2min", name,
                    argument);
     }
     return ns;
+}
+
+int64_t tt_cli_duration_option(const char *argument, struct argp_state *state)
+{
+    return tt_cli_time_option("duration", argument, state);
+}
+
+long tt_cli_number_option(const char *name, const char *argument, struct argp_state *state,
+                          long least, long most)
+{
+    char *end;
+    long value = strtol(argument, &end, 10);
+
+    if (*end || end == argument || value < least || value > most) {
+        argp_error(state, "--%s %s: give a number from %ld to %ld", name, argument, least, most);
+    }
+    return value;
+}
+
+error_t tt_cli_arguments(int key, char *argument, struct argp_state *state,
+                         const char **const places[], unsigned count, const char *what)
+{
+    switch (key) {
+    case ARGP_KEY_ARG:
+        if (state->arg_num >= count) {
+            argp_error(state, "what is %s? Give %s, and no more", argument, what);
+        }
+        *places[state->arg_num] = argument;
+        return 0;
+    case ARGP_KEY_END:
+        if (state->arg_num < count) {
+            argp_error(state, "give %s", what);
+        }
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
 }
 
 int64_t tt_cli_now_mono_ns(void)
@@ -99,8 +137,14 @@ void tt_cli_catch_interrupt(void)
     /* Not for once only: wrappers such as timeout(1) send it twice. */
     struct sigaction action = {.sa_handler = note_interrupt};
 
+    struct sigaction hangup;
+
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    /* Under nohup(1) it stays ignored. */
+    if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN) {
+        sigaction(SIGHUP, &action, NULL);
+    }
 }
 
 bool tt_cli_interrupted(void)

@@ -37,14 +37,30 @@ int tt_cmd_midi(int argc, char **argv);
 int tt_cmd_talk(int argc, char **argv);
 int tt_cmd_watch(int argc, char **argv);
 
+/* First of all: a standard descriptor that is closed is /dev/null from here on, so that no file or
+ * socket of ours takes its number and gets what is printed. At exit, however that comes, standard
+ * output is closed; what it did not take makes the exit code TT_EXIT_ENVIRONMENT, with a message,
+ * unless its reader has left. */
+void tt_cli_standard_init(void);
+
 /* "tactus watch: …" and a newline to stderr. */
 void tt_cli_say(const char *command, const char *format, ...) TT_PRINTF(2, 3);
 
 /* "500ms", "10s", "2min", "1h": a number as in a stream's description, and always its unit. 0 or
  * -EINVAL. */
 int tt_cli_duration_parse(const char *text, int64_t *ret_ns);
-/* The argument of --duration, above 0; what will not do ends the command by argp_error. */
+
+/* For a parser of options; what will not do ends the command by argp_error. --NAME ARGUMENT is a
+ * time above 0. */
+int64_t tt_cli_time_option(const char *name, const char *argument, struct argp_state *state);
 int64_t tt_cli_duration_option(const char *argument, struct argp_state *state);
+/* --NAME ARGUMENT is a whole number of that range. */
+long tt_cli_number_option(const char *name, const char *argument, struct argp_state *state,
+                          long least, long most);
+/* The default case of a command that takes exactly `count` arguments without an option, which are
+ * `what`: puts each into its place. */
+error_t tt_cli_arguments(int key, char *argument, struct argp_state *state,
+                         const char **const places[], unsigned count, const char *what);
 
 int64_t tt_cli_now_mono_ns(void);
 
@@ -54,7 +70,7 @@ bool tt_cli_same_file(const char *a, const char *b);
  * exit code. */
 enum tt_exit tt_cli_check_not_stdout(const char *command, const char *path);
 
-/* SIGINT and SIGTERM are noted from now on instead of ending the process. */
+/* SIGINT, SIGTERM and SIGHUP are noted from now on instead of ending the process. */
 void tt_cli_catch_interrupt(void);
 bool tt_cli_interrupted(void);
 

@@ -78,19 +78,10 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         }
         equal->report_paths[equal->report_count++] = argument;
         return 0;
-    case ARGP_KEY_ARG:
-        if (state->arg_num >= 2) {
-            argp_error(state, "one source and one recording; what is %s?", argument);
-        }
-        equal->paths[state->arg_num] = argument;
-        return 0;
-    case ARGP_KEY_END:
-        if (state->arg_num < 2) {
-            argp_error(state, "give a source and a recording");
-        }
-        return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return tt_cli_arguments(key, argument, state,
+                                (const char **const[]){&equal->paths[0], &equal->paths[1]}, 2,
+                                "a source and a recording");
     }
 }
 
@@ -104,8 +95,9 @@ static const struct argp parser = {
     "Example:\n"
     "  tactus equal played.wav recorded.wav --report talker.json --report listener.json\n\n"
     "Exit: 0 every frame is there, at one alignment; 1 not so; 4 not so, but every frame that "
-    "differs lies where the reports say late, lost, dropped, refused or xrun (also 4: the source "
-    "is silent, which can be found anywhere); 2 wrong usage or files; 3 out of memory.",
+    "differs lies where the reports say late, lost, dropped, refused or xrun, or is shifted by the "
+    "silence that a talker sent meanwhile (also 4: the source is silent, which can be found "
+    "anywhere); 2 wrong usage or files; 3 out of memory.",
     NULL,
     NULL,
     NULL};

@@ -74,19 +74,10 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case OPTION_RAW:
         parse_raw(job, argument, state);
         return 0;
-    case ARGP_KEY_ARG:
-        if (state->arg_num > 1) {
-            argp_error(state, "one capture and one output: what is %s?", argument);
-        }
-        *(state->arg_num == 0 ? &job->capture_path : &job->output_path) = argument;
-        return 0;
-    case ARGP_KEY_END:
-        if (state->arg_num < 2) {
-            argp_error(state, "give a capture and the file to write");
-        }
-        return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return tt_cli_arguments(key, argument, state,
+                                (const char **const[]){&job->capture_path, &job->output_path}, 2,
+                                "a capture and the file to write");
     }
 }
 
@@ -267,6 +258,11 @@ static int find_stream(struct job *job)
 
 static int check_output(const struct job *job)
 {
+    if (strcmp(job->output_path, "-") == 0) {
+        tt_cli_say(COMMAND,
+                   "- would be standard output, which has the report; give a file to write");
+        return TT_EXIT_USAGE;
+    }
     if (tt_cli_same_file(job->capture_path, job->output_path)) {
         tt_cli_say(COMMAND, "%s and %s are the same file; give another one to write",
                    job->capture_path, job->output_path);

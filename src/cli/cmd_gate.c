@@ -13,6 +13,7 @@ static const struct tt_cmd commands[] = {
      tt_cmd_gate_apply},
     {"check", "say what never gets out, what is refused and what may be late", tt_cmd_gate_check},
     {"plan", "make gates and launch offsets of streams", tt_cmd_gate_plan},
+    {"shape", "hold what this machine sends to a schedule, in user space", tt_cmd_gate_shape},
     {"show", "draw the schedule of an interface or a file", tt_cmd_gate_show},
     {"simulate", "run a plan in virtual time, frame by frame", tt_cmd_gate_simulate},
     {"verify", "hold what really left against a schedule", tt_cmd_gate_verify},

@@ -7,6 +7,7 @@
 int tt_cmd_gate_apply(int argc, char **argv);
 int tt_cmd_gate_check(int argc, char **argv);
 int tt_cmd_gate_plan(int argc, char **argv);
+int tt_cmd_gate_shape(int argc, char **argv);
 int tt_cmd_gate_show(int argc, char **argv);
 int tt_cmd_gate_simulate(int argc, char **argv);
 int tt_cmd_gate_verify(int argc, char **argv);

@@ -15,6 +15,7 @@ static const struct argp_option options[] = {
      "How far a presentation time may be off the expected one", 0},
     {"on-absence", TT_OPTION_KEY + 0x85, "silence|xrun", 0,
      "When the talker goes away: record silence, or end", 0},
+    {"on-loss", TT_OPTION_KEY + 0x86, "silence|fade", 0, "What stands in for lost frames", 0},
     {0},
 };
 

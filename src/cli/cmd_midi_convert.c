@@ -3,6 +3,8 @@
  */
 #include <argp.h>
 #include <inttypes.h>
+#include <jansson.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "cli/cmd.h"
@@ -10,21 +12,24 @@
 #include "cli/midi_convert.h"
 #include "cli/midi_file.h"
 #include "midi/survey.h"
+#include "report/json.h"
 #include "report/plural.h"
 
 #define COMMAND "tactus midi convert"
 
-enum { OPTION_SPLIT = 256 };
+enum { OPTION_SPLIT = 256, OPTION_JSON };
 
 struct job {
     const char *log_path;
     const char *output_path;
     int64_t split_ns;
+    bool json;
 };
 
 static const struct argp_option options[] = {
     {"split", OPTION_SPLIT, "TIME", 0,
      "A new file after so long a silence, such as 5s: OUT-01.mid, OUT-02.mid ...", 0},
+    {"json", OPTION_JSON, NULL, 0, "One JSON object instead of text", 0},
     {0},
 };
 
@@ -34,24 +39,15 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 
     switch (key) {
     case OPTION_SPLIT:
-        if (tt_cli_duration_parse(argument, &job->split_ns) != 0 || job->split_ns == 0) {
-            argp_error(state, "--split %s: give a number with a unit, such as 500ms, 5s, 2min",
-                       argument);
-        }
+        job->split_ns = tt_cli_time_option("split", argument, state);
         return 0;
-    case ARGP_KEY_ARG:
-        if (state->arg_num > 1) {
-            argp_error(state, "one log and one output: what is %s?", argument);
-        }
-        *(state->arg_num == 0 ? &job->log_path : &job->output_path) = argument;
-        return 0;
-    case ARGP_KEY_END:
-        if (state->arg_num < 2) {
-            argp_error(state, "give a raw log and the file to write");
-        }
+    case OPTION_JSON:
+        job->json = true;
         return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return tt_cli_arguments(key, argument, state,
+                                (const char **const[]){&job->log_path, &job->output_path}, 2,
+                                "a raw log and the file to write");
     }
 }
 
@@ -66,7 +62,8 @@ static const struct argp parser = {
         "Example:\n"
         "  tactus midi convert take.mid.raw take.mid\n\n"
         "Exit: 0 all of the log is in the file, 1 something was lost in recording or the log is "
-        "damaged, 2 wrong usage or no raw log, 3 the file cannot be written."};
+        "damaged, 2 wrong usage, no raw log, or OUT.mid is there already, 3 the file cannot be "
+        "written."};
 
 /* What is wrong with the log, in words. */
 static enum tt_exit judge(const struct job *job, const struct tt_midi_survey *survey)
@@ -88,6 +85,20 @@ static enum tt_exit judge(const struct job *job, const struct tt_midi_survey *su
                                                                        : TT_EXIT_GOOD;
 }
 
+static void show_json(const struct job *job, const struct tt_midi_survey *survey,
+                      const struct tt_midi_converted *converted)
+{
+    json_t *json =
+        json_pack("{s:s, s:s, s:I, s:o, s:I, s:b, s:o, s:o, s:b}", "log", job->log_path, "output",
+                  job->output_path, "files", (json_int_t)converted->files, "events",
+                  tt_json_u64(converted->events), "ports", (json_int_t)survey->port_count, "ended",
+                  survey->ended, "losses", tt_json_u64(survey->losses), "frames_bad",
+                  tt_json_u64(survey->frames_bad), "cut", survey->cut);
+
+    tt_json_print_line(stdout, json);
+    json_decref(json);
+}
+
 static enum tt_exit convert(const struct job *job, struct tt_midi_file *file,
                             struct tt_midi_survey *survey)
 {
@@ -106,10 +117,14 @@ static enum tt_exit convert(const struct job *job, struct tt_midi_file *file,
     if (code != TT_EXIT_GOOD) {
         return code;
     }
-    printf("%" PRIu64 " %s of %u %s in %u %s\n", converted.events,
-           tt_plural(converted.events, "event", "events"), survey->port_count,
-           tt_plural(survey->port_count, "port", "ports"), converted.files,
-           tt_plural(converted.files, "file", "files"));
+    if (job->json) {
+        show_json(job, survey, &converted);
+    } else {
+        printf("%" PRIu64 " %s of %u %s in %u %s\n", converted.events,
+               tt_plural(converted.events, "event", "events"), survey->port_count,
+               tt_plural(survey->port_count, "port", "ports"), converted.files,
+               tt_plural(converted.files, "file", "files"));
+    }
     return judge(job, survey);
 }
 

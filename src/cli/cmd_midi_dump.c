@@ -34,17 +34,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case OPTION_JSON:
         job->json = true;
         return 0;
-    case ARGP_KEY_ARG:
-        if (job->path) {
-            argp_error(state, "one file at a time: %s or %s?", job->path, argument);
-        }
-        job->path = argument;
-        return 0;
-    case ARGP_KEY_NO_ARGS:
-        argp_error(state, "which file? Give a Standard MIDI File or a raw log");
-        return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return tt_cli_arguments(key, argument, state, (const char **const[]){&job->path}, 1,
+                                "a Standard MIDI File or a raw log");
     }
 }
 

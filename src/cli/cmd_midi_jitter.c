@@ -11,10 +11,11 @@
 #include "cli/cmd_midi.h"
 #include "cli/midi_clock.h"
 #include "cli/midi_jitter.h"
-#include "report/json.h"
-#include "report/table.h"
+#include "cli/midi_jitter_show.h"
+#include "cli/midi_ports.h"
 
 #define COMMAND "tactus midi jitter"
+#define SEED    1
 
 enum {
     OPTION_OUT = 256,
@@ -22,23 +23,21 @@ enum {
     OPTION_COUNT,
     OPTION_GAP,
     OPTION_EVEN,
+    OPTION_WIRE,
     OPTION_LOAD,
     OPTION_JSON,
     OPTION_CLOCK,
     OPTION_DURATION,
 };
 
-enum load { LOAD_IDLE = 1, LOAD_LOADED = 2, LOAD_BOTH = 3 };
-
 struct job {
     struct tt_jitter_setup setup;
-    unsigned load; /* enum load, as bits */
+    unsigned loads; /* enum tt_jitter_load, as bits; 0: all */
     bool json;
     const char *clock_port; /* NULL: the experiment */
     int64_t duration_ns;
-    struct tt_jitter passes[2];
+    struct tt_jitter passes[TT_JITTER_LOADS];
     unsigned pass_count;
-    const char *pass_names[2];
 };
 
 static const struct argp_option options[] = {
@@ -46,13 +45,20 @@ static const struct argp_option options[] = {
      0},
     {"in", OPTION_IN, "PORT", 0,
      "Where they are recorded; several are several methods at once. read:PORT is raw MIDI without "
-     "the kernel's stamps. seq:tactus-out:0 is the sequencer port of --out seq:...",
+     "the kernel's stamps, ticks:PORT the sequencer's ticks. seq:tactus-out:0 is the port of --out "
+     "seq:...",
      0},
     {"count", OPTION_COUNT, "N", 0, "Messages, 300 without it", 0},
     {"gap", OPTION_GAP, "TIME", 0, "Mean time between them, 10ms without it", 0},
-    {"even", OPTION_EVEN, NULL, 0, "All gaps alike, instead of random ones with chords and bursts",
+    {"even", OPTION_EVEN, NULL, 0,
+     "Notes only, all gaps alike: instead of random gaps, chords, bursts and system exclusive", 0},
+    {"wire", OPTION_WIRE, "BAUD", 0,
+     "Speed of the wire behind --out, so that nothing has to wait for it; none. Without it 31250 "
+     "(DIN) for raw MIDI and serial ports",
      0},
-    {"load", OPTION_LOAD, "LOAD", 0, "idle, loaded, or both, as without it", 0},
+    {"load", OPTION_LOAD, "LOAD", 0,
+     "idle, loaded, or stopped (the reader stands still for a second); several, or all without it",
+     0},
     {"json", OPTION_JSON, NULL, 0, "One JSON object instead of a table", 0},
     {"clock", OPTION_CLOCK, "PORT", 0,
      "Instead: the jitter of the MIDI clock (F8) that comes in there, and its tempo", 0},
@@ -60,38 +66,15 @@ static const struct argp_option options[] = {
     {0},
 };
 
-static void parse_time(const char *name, char *argument, struct argp_state *state, int64_t *ret_ns)
-{
-    if (tt_cli_duration_parse(argument, ret_ns) != 0 || *ret_ns == 0) {
-        argp_error(state, "--%s %s: give a number with a unit, such as 500us, 10ms, 2s", name,
-                   argument);
-    }
-}
-
-static void parse_count(struct job *job, const char *argument, struct argp_state *state)
-{
-    char *end;
-    long value = strtol(argument, &end, 10);
-
-    if (*end || end == argument || value < 2 || value > TT_PROBE_NUMBERS) {
-        argp_error(state, "--count %s: give a number from 2 to %d", argument, TT_PROBE_NUMBERS);
-    }
-    job->setup.count = (size_t)value;
-}
-
 static void parse_load(struct job *job, const char *argument, struct argp_state *state)
 {
-    static const char *const names[] = {"idle", "loaded", "both"};
-
-    job->load = 0;
-    for (unsigned i = 0; i < TT_COUNT_OF(names); i++) {
-        if (strcmp(argument, names[i]) == 0) {
-            job->load = i + 1;
+    for (unsigned i = 0; i < TT_JITTER_LOADS; i++) {
+        if (strcmp(argument, tt_jitter_load_name((enum tt_jitter_load)i)) == 0) {
+            job->loads |= 1U << i;
+            return;
         }
     }
-    if (job->load == 0) {
-        argp_error(state, "--load %s: give idle, loaded or both", argument);
-    }
+    argp_error(state, "--load %s: give idle, loaded or stopped", argument);
 }
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
@@ -109,13 +92,17 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         job->setup.inputs[job->setup.input_count++] = argument;
         return 0;
     case OPTION_COUNT:
-        parse_count(job, argument, state);
+        job->setup.plan.count =
+            (size_t)tt_cli_number_option("count", argument, state, 2, TT_PROBE_NUMBERS);
         return 0;
     case OPTION_GAP:
-        parse_time("gap", argument, state, &job->setup.gap_ns);
+        job->setup.plan.gap_ns = tt_cli_time_option("gap", argument, state);
         return 0;
     case OPTION_EVEN:
-        job->setup.even = true;
+        job->setup.plan.even = true;
+        return 0;
+    case OPTION_WIRE:
+        job->setup.wire = tt_midi_ports_wire_option(argument, state);
         return 0;
     case OPTION_LOAD:
         parse_load(job, argument, state);
@@ -127,14 +114,19 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         job->clock_port = argument;
         return 0;
     case OPTION_DURATION:
-        parse_time("duration", argument, state, &job->duration_ns);
+        job->duration_ns = tt_cli_duration_option(argument, state);
         return 0;
     case ARGP_KEY_ARG:
         argp_error(state, "what is %s? Ports are given by --out and --in", argument);
         return 0;
     case ARGP_KEY_END:
-        if (job->setup.output && job->setup.input_count == 0 && !job->clock_port) {
-            argp_error(state, "--out needs an --in that hears it");
+        if (job->clock_port && (job->setup.output || job->setup.input_count > 0)) {
+            argp_error(state, "--clock sends nothing: not together with --out and --in");
+        }
+        if ((job->setup.output != NULL) != (job->setup.input_count > 0)) {
+            argp_error(state, "%s",
+                       job->setup.output ? "--out needs an --in that hears it"
+                                         : "--in needs an --out that it hears");
         }
         return 0;
     default:
@@ -161,82 +153,6 @@ static const struct argp parser = {
         "Exit: 0 all arrived, 1 some were lost, 2 wrong usage, 3 a port or right is missing, 4 "
         "interrupted."};
 
-static void print_table(const struct job *job)
-{
-    static const struct tt_column columns[] = {
-        {"method", TT_ALIGN_LEFT},
-        {"load", TT_ALIGN_LEFT},
-        {"n", TT_ALIGN_RIGHT},
-        {"lost", TT_ALIGN_RIGHT},
-        {"twice", TT_ALIGN_RIGHT},
-        {"inside", TT_ALIGN_RIGHT},
-        {"worst interval", TT_ALIGN_RIGHT},
-        {"min", TT_ALIGN_RIGHT},
-        {"p0.1", TT_ALIGN_RIGHT},
-        {"p1", TT_ALIGN_RIGHT},
-        {"p50", TT_ALIGN_RIGHT},
-        {"p99", TT_ALIGN_RIGHT},
-        {"p99.9", TT_ALIGN_RIGHT},
-        {"max", TT_ALIGN_RIGHT},
-    };
-    static const unsigned per_mille[] = {1, 10, 500, 990, 999};
-    struct tt_table table;
-
-    tt_table_init(&table, columns, TT_COUNT_OF(columns));
-    for (unsigned m = 0; m < job->passes[0].method_count; m++) {
-        for (unsigned p = 0; p < job->pass_count; p++) {
-            const struct tt_jitter_method *method = &job->passes[p].methods[m];
-            bool any = method->errors.n > 0;
-
-            tt_table_cell(&table, "%s", method->name);
-            tt_table_cell(&table, "%s", job->pass_names[p]);
-            tt_table_cell_number(&table, (int64_t)method->errors.n);
-            tt_table_cell_number(&table, (int64_t)method->result.lost);
-            tt_table_cell_number(&table, (int64_t)method->duplicated);
-            tt_table_cell_number(&table, (int64_t)method->result.inside);
-            tt_table_cell_known(&table, method->result.worst_interval_ns, INT64_MIN + 1);
-            tt_table_cell_known(&table, any ? method->errors.min : INT64_MIN, INT64_MIN + 1);
-            for (unsigned i = 0; i < TT_COUNT_OF(per_mille); i++) {
-                tt_table_cell_known(
-                    &table, any ? tt_hist_percentile(&method->errors, per_mille[i]) : INT64_MIN,
-                    INT64_MIN + 1);
-            }
-            tt_table_cell_known(&table, any ? method->errors.max : INT64_MIN, INT64_MIN + 1);
-        }
-    }
-    printf("Errors in ns: recorded - sent - the line that fits best.\n");
-    tt_table_print(&table, stdout);
-    tt_table_done(&table);
-}
-
-static void print_json(const struct job *job)
-{
-    json_t *rows = json_array();
-    json_t *json;
-
-    for (unsigned p = 0; p < job->pass_count; p++) {
-        for (unsigned m = 0; m < job->passes[p].method_count; m++) {
-            const struct tt_jitter_method *method = &job->passes[p].methods[m];
-            const struct tt_probe_result *result = &method->result;
-
-            json_array_append_new(
-                rows, json_pack("{s:s, s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:o, s:I, s:f, s:o}",
-                                "method", method->name, "load", job->pass_names[p], "load_realtime",
-                                job->passes[p].load_realtime, "sent",
-                                (json_int_t)job->passes[p].sent, "lost", (json_int_t)result->lost,
-                                "duplicated", (json_int_t)method->duplicated, "reordered",
-                                (json_int_t)method->reordered, "inside", (json_int_t)result->inside,
-                                "worst_interval_ns",
-                                tt_json_known(result->worst_interval_ns, INT64_MIN + 1),
-                                "offset_ns", (json_int_t)result->offset_ns, "drift_ppm",
-                                result->drift_ppm, "error", tt_json_summary(&method->errors)));
-        }
-    }
-    json = json_pack("{s:o}", "methods", rows);
-    tt_json_print_line(stdout, json);
-    json_decref(json);
-}
-
 static void say_of_load(const struct job *job, const struct tt_jitter *pass)
 {
     if (!pass->load_realtime) {
@@ -250,18 +166,19 @@ static void say_of_load(const struct job *job, const struct tt_jitter *pass)
 
 static enum tt_exit run_passes(struct job *job)
 {
-    static const char *const names[] = {"idle", "loaded"};
     enum tt_exit code = TT_EXIT_GOOD;
 
-    for (unsigned i = 0; i < 2 && code == TT_EXIT_GOOD && !tt_cli_interrupted(); i++) {
-        if ((job->load & 1U << i) == 0) {
+    for (unsigned i = 0; i < TT_JITTER_LOADS && code == TT_EXIT_GOOD && !tt_cli_interrupted();
+         i++) {
+        struct tt_jitter *pass = &job->passes[job->pass_count];
+
+        if (job->loads != 0 && (job->loads & 1U << i) == 0) {
             continue;
         }
-        code = tt_jitter_run(&job->setup, i == 1, &job->passes[job->pass_count]);
-        job->pass_names[job->pass_count] = names[i];
+        code = tt_jitter_run(&job->setup, (enum tt_jitter_load)i, pass);
         job->pass_count += code == TT_EXIT_GOOD;
-        if (code == TT_EXIT_GOOD && i == 1) {
-            say_of_load(job, &job->passes[job->pass_count - 1]);
+        if (code == TT_EXIT_GOOD && i == TT_JITTER_LOADED) {
+            say_of_load(job, pass);
         }
     }
     return code;
@@ -271,7 +188,9 @@ static enum tt_exit verdict(const struct job *job)
 {
     for (unsigned p = 0; p < job->pass_count; p++) {
         for (unsigned m = 0; m < job->passes[p].method_count; m++) {
-            if (job->passes[p].methods[m].result.lost > 0) {
+            const struct tt_probe_result *result = &job->passes[p].methods[m].result;
+
+            if (result->lost > 0 || result->clocks_lost > 0) {
                 return TT_EXIT_NEGATIVE;
             }
         }
@@ -282,8 +201,9 @@ static enum tt_exit verdict(const struct job *job)
 int tt_cmd_midi_jitter(int argc, char **argv)
 {
     struct job job = {
-        .setup = {.command = COMMAND, .count = 300, .gap_ns = 10 * TT_NS_PER_MS},
-        .load = LOAD_BOTH,
+        .setup = {.command = COMMAND,
+                  .wire = -1,
+                  .plan = {.count = 300, .gap_ns = 10 * TT_NS_PER_MS, .seed = SEED}},
         .duration_ns = 10 * TT_NS_PER_S,
     };
     enum tt_exit code;
@@ -298,9 +218,9 @@ int tt_cmd_midi_jitter(int argc, char **argv)
     code = run_passes(&job);
     if (code == TT_EXIT_GOOD && job.pass_count > 0) {
         if (job.json) {
-            print_json(&job);
+            tt_jitter_show_json(job.passes, job.pass_count);
         } else {
-            print_table(&job);
+            tt_jitter_show(job.passes, job.pass_count);
         }
         code = verdict(&job);
     }

@@ -15,16 +15,15 @@
 #include "cli/midi_ports.h"
 #include "midi/tempo.h"
 #include "os/memory.h"
+#include "report/json.h"
 #include "report/plural.h"
 #include "report/table.h"
 #include "run/play.h"
 
-#define COMMAND     "tactus midi play"
-#define BITS_A_BYTE 10 /* start and stop bit */
-#define DIN_BAUD    31250
-#define WAIT_NS     (50 * TT_NS_PER_MS)
+#define COMMAND "tactus midi play"
+#define WAIT_NS (50 * TT_NS_PER_MS)
 
-enum { OPTION_QUEUE = 256, OPTION_WIRE, OPTION_TRACK };
+enum { OPTION_QUEUE = 256, OPTION_WIRE, OPTION_TRACK, OPTION_JSON };
 
 struct job {
     const char *path;
@@ -32,6 +31,7 @@ struct job {
     bool queue;
     int wire;  /* baud; 0: none; -1: what the port is likely to have */
     int track; /* from 0; -1: all */
+    bool json;
 
     struct tt_midi_file file;
     struct tt_player_event *events;
@@ -47,20 +47,9 @@ static const struct argp_option options[] = {
      "(DIN) for raw MIDI and serial ports, none for the sequencer",
      0},
     {"track", OPTION_TRACK, "N", 0, "This track alone; of format 2 one has to be named", 0},
+    {"json", OPTION_JSON, NULL, 0, "One JSON object instead of a table", 0},
     {0},
 };
-
-static long parse_number(const char *name, const char *argument, struct argp_state *state,
-                         long least, long most)
-{
-    char *end;
-    long value = strtol(argument, &end, 10);
-
-    if (*end || end == argument || value < least || value > most) {
-        argp_error(state, "--%s %s: give a number from %ld to %ld", name, argument, least, most);
-    }
-    return value;
-}
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
@@ -71,26 +60,18 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         job->queue = true;
         return 0;
     case OPTION_WIRE:
-        job->wire = strcmp(argument, "none") == 0
-                        ? 0
-                        : (int)parse_number("wire", argument, state, 50, 4000000);
+        job->wire = tt_midi_ports_wire_option(argument, state);
         return 0;
     case OPTION_TRACK:
-        job->track = (int)parse_number("track", argument, state, 1, 65535) - 1;
+        job->track = (int)tt_cli_number_option("track", argument, state, 1, 65535) - 1;
         return 0;
-    case ARGP_KEY_ARG:
-        if (state->arg_num > 1) {
-            argp_error(state, "one file and one port: what is %s?", argument);
-        }
-        *(state->arg_num == 0 ? &job->path : &job->port_name) = argument;
-        return 0;
-    case ARGP_KEY_END:
-        if (state->arg_num < 2) {
-            argp_error(state, "give a Standard MIDI File and a port");
-        }
+    case OPTION_JSON:
+        job->json = true;
         return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return tt_cli_arguments(key, argument, state,
+                                (const char **const[]){&job->path, &job->port_name}, 2,
+                                "a Standard MIDI File and a port");
     }
 }
 
@@ -211,35 +192,49 @@ static enum tt_exit check_file(const struct job *job)
     return TT_EXIT_GOOD;
 }
 
-static void print_lateness(const struct tt_hist *lateness)
+static void show(const struct job *job, const struct tt_play *play)
 {
     static const struct tt_column columns[] = {{"lateness, ns", TT_ALIGN_LEFT},
                                                TT_TABLE_SUMMARY_COLUMNS};
     struct tt_table table;
 
+    printf("%" PRIu64 " of %zu %s sent\n", play->player->sent, job->count,
+           tt_plural(job->count, "event", "events"));
+    if (play->port->schedules) {
+        puts("The sequencer's queue sent them; shown is when it got them: 200 ms ahead, as "
+             "planned.");
+    }
     tt_table_init(&table, columns, TT_COUNT_OF(columns));
-    tt_table_cell(&table, "sent - due");
-    tt_table_cells_summary(&table, lateness);
+    tt_table_cell(&table, play->port->schedules ? "handed over - due" : "sent - due");
+    tt_table_cells_summary(&table, play->lateness);
     tt_table_print(&table, stdout);
     tt_table_done(&table);
 }
 
+static void show_json(const struct job *job, const struct tt_play *play)
+{
+    json_t *json =
+        json_pack("{s:s, s:s, s:I, s:o, s:b, s:o, s:o}", "source", job->path, "port",
+                  job->port_name, "events", (json_int_t)job->count, "sent",
+                  tt_json_u64(play->player->sent), "queue", play->port->schedules, "no_room",
+                  tt_json_u64(play->no_room), "lateness", tt_json_summary(play->lateness));
+
+    tt_json_print_line(stdout, json);
+    json_decref(json);
+}
+
 static enum tt_exit conclude(const struct job *job, const struct tt_play *play)
 {
-    const struct tt_player *player = play->player;
-
-    printf("%" PRIu64 " of %zu %s sent\n", player->sent, job->count,
-           tt_plural(job->count, "event", "events"));
-    if (play->port->schedules) {
-        puts("The sequencer's queue sent them: how late it was is not known.");
+    if (job->json) {
+        show_json(job, play);
     } else {
-        print_lateness(play->lateness);
+        show(job, play);
     }
     if (play->error) {
         tt_cli_say(COMMAND, "%s went away: %s", job->port_name, strerror(-play->error));
         return TT_EXIT_ENVIRONMENT;
     }
-    if (player->sent < job->count) {
+    if (play->player->sent < job->count) {
         return TT_EXIT_INCONCLUSIVE;
     }
     if (job->lost) {
@@ -268,13 +263,6 @@ static enum tt_exit play_events(const struct job *job, struct tt_play *play)
     return conclude(job, play);
 }
 
-static int64_t byte_ns(const struct job *job)
-{
-    int baud = job->wire >= 0 ? job->wire : strncmp(job->port_name, "seq:", 4) == 0 ? 0 : DIN_BAUD;
-
-    return baud > 0 ? BITS_A_BYTE * TT_NS_PER_S / baud : 0;
-}
-
 static enum tt_exit play_file(const struct job *job)
 {
     struct tt_midi_port_setup setup = {
@@ -286,10 +274,17 @@ static enum tt_exit play_file(const struct job *job)
     if (code != TT_EXIT_GOOD) {
         return code;
     }
+    if (job->queue && !play.port->schedules) {
+        tt_cli_say(COMMAND, "%s has no queue: --queue is for ports of the sequencer (seq:...)",
+                   job->port_name);
+        tt_midi_port_close(play.port);
+        return TT_EXIT_USAGE;
+    }
     play.lateness = tt_memory_new(1, sizeof(*play.lateness));
     if (play.lateness) {
         tt_hist_init(play.lateness);
-        tt_player_init(&player, job->events, job->count, byte_ns(job));
+        tt_player_init(&player, job->events, job->count,
+                       tt_midi_ports_byte_ns(job->port_name, job->wire));
         code = play_events(job, &play);
     } else {
         tt_cli_say(COMMAND, "out of memory");

@@ -17,9 +17,8 @@
 #include "cli/midi_live.h"
 #include "cli/midi_log_file.h"
 #include "cli/midi_ports.h"
+#include "cli/midi_recorded.h"
 #include "os/wake.h"
-#include "report/plural.h"
-#include "report/table.h"
 #include "run/record.h"
 
 #define COMMAND "tactus midi record"
@@ -33,10 +32,12 @@ enum {
     OPTION_BAUD,
     OPTION_BUFFER,
     OPTION_LIVE,
+    OPTION_JSON,
 };
 
 struct job {
-    const char *names[TT_RECORD_PORTS + 1]; /* ports, then the output */
+    const char *names[TT_RECORD_PORTS + 1];          /* ports, then the output */
+    enum tt_midi_port_stamp stamps[TT_RECORD_PORTS]; /* when they were opened */
     unsigned name_count;
     const char *output_path;
     char *log_path;
@@ -45,6 +46,7 @@ struct job {
     bool any_weakest;    /* --weakest was given: */
     enum tt_midi_port_stamp weakest;
     bool live;
+    bool json;
     struct tt_midi_port_setup setup; /* of all ports, but for their names */
 
     struct tt_record record;
@@ -66,28 +68,9 @@ static const struct argp_option options[] = {
     {"baud", OPTION_BAUD, "RATE", 0, "Of serial ports; 31250 without it", 0},
     {"buffer", OPTION_BUFFER, "BYTES", 0, "Of raw MIDI in the kernel; 1048576 without it", 0},
     {"live", OPTION_LIVE, NULL, 0, "Show each event, even where nobody sits at a terminal", 0},
+    {"json", OPTION_JSON, NULL, 0, "At the end one JSON object instead of a table", 0},
     {0},
 };
-
-static void parse_time(const char *name, char *argument, struct argp_state *state, int64_t *ret_ns)
-{
-    if (tt_cli_duration_parse(argument, ret_ns) != 0 || *ret_ns == 0) {
-        argp_error(state, "--%s %s: give a number with a unit, such as 500ms, 10s, 2min", name,
-                   argument);
-    }
-}
-
-static long parse_number(const char *name, const char *argument, struct argp_state *state,
-                         long least, long most)
-{
-    char *end;
-    long value = strtol(argument, &end, 10);
-
-    if (*end || end == argument || value < least || value > most) {
-        argp_error(state, "--%s %s: give a number from %ld to %ld", name, argument, least, most);
-    }
-    return value;
-}
 
 static void parse_name(struct job *job, char *argument, struct argp_state *state)
 {
@@ -103,10 +86,10 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 
     switch (key) {
     case OPTION_SPLIT:
-        parse_time("split", argument, state, &job->split_ns);
+        job->split_ns = tt_cli_time_option("split", argument, state);
         return 0;
     case OPTION_DURATION:
-        parse_time("duration", argument, state, &job->duration_ns);
+        job->duration_ns = tt_cli_duration_option(argument, state);
         return 0;
     case OPTION_WEAKEST:
         job->any_weakest = true;
@@ -118,13 +101,17 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         job->setup.no_kernel_stamps = true;
         return 0;
     case OPTION_BAUD:
-        job->setup.baud = (int)parse_number("baud", argument, state, 50, 4000000);
+        job->setup.baud = (int)tt_cli_number_option("baud", argument, state, 50, 4000000);
         return 0;
     case OPTION_BUFFER:
-        job->setup.buffer_bytes = (size_t)parse_number("buffer", argument, state, 32, 1048576);
+        job->setup.buffer_bytes =
+            (size_t)tt_cli_number_option("buffer", argument, state, 32, 1048576);
         return 0;
     case OPTION_LIVE:
         job->live = true;
+        return 0;
+    case OPTION_JSON:
+        job->json = true;
         return 0;
     case ARGP_KEY_ARG:
         parse_name(job, argument, state);
@@ -134,6 +121,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
             argp_error(state, "give a port, or several, and the file to write");
         }
         job->output_path = job->names[--job->name_count];
+        if (job->json && job->live) {
+            argp_error(state, "--live is text: not together with --json");
+        }
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -185,12 +175,31 @@ static enum tt_exit open_ports(struct job *job)
             return code;
         }
         tt_record_add(&job->record, port, &setup);
+        job->stamps[i] = port->stamp;
         code = check_stamp(job, setup.name, port);
         if (code != TT_EXIT_GOOD) {
             return code;
         }
     }
     return TT_EXIT_GOOD;
+}
+
+/* The first of the files to be made is not there yet. */
+static enum tt_exit check_output(const struct job *job)
+{
+    char *path = tt_midi_convert_path(job->output_path, job->split_ns > 0, 1);
+    enum tt_exit code = TT_EXIT_GOOD;
+
+    if (!path) {
+        tt_cli_say(COMMAND, "out of memory");
+        return TT_EXIT_ENVIRONMENT;
+    }
+    if (access(path, F_OK) == 0) {
+        tt_cli_say(COMMAND, "%s is there already; a recording is never written over", path);
+        code = TT_EXIT_USAGE;
+    }
+    free(path);
+    return code;
 }
 
 static enum tt_exit open_log(struct job *job)
@@ -201,11 +210,6 @@ static enum tt_exit open_log(struct job *job)
         job->log_path = NULL;
         tt_cli_say(COMMAND, "out of memory");
         return TT_EXIT_ENVIRONMENT;
-    }
-    if (access(job->output_path, F_OK) == 0) {
-        tt_cli_say(COMMAND, "%s is there already; a recording is never written over",
-                   job->output_path);
-        return TT_EXIT_USAGE;
     }
     error = tt_midi_log_file_open(&job->file, job->log_path);
     if (error == -EEXIST) {
@@ -279,31 +283,9 @@ static void say_log_error(const struct job *job, int error)
                job->log_path, strerror(-error), job->file.confirmed_bytes);
 }
 
-static void print_summary(const struct job *job, const struct tt_midi_survey *survey)
+static enum tt_exit make_smf(const struct job *job, struct tt_midi_survey *survey,
+                             struct tt_midi_converted *ret_converted)
 {
-    static const struct tt_column columns[] = {
-        {"port", TT_ALIGN_LEFT},  {"stamps", TT_ALIGN_LEFT},      {"bytes", TT_ALIGN_RIGHT},
-        {"lost", TT_ALIGN_RIGHT}, {"times gone", TT_ALIGN_RIGHT},
-    };
-    struct tt_table table;
-
-    tt_table_init(&table, columns, TT_COUNT_OF(columns));
-    for (unsigned i = 0; i < job->name_count; i++) {
-        const struct tt_midi_port_survey *port = &survey->ports[i];
-
-        tt_table_cell(&table, "%s", job->names[i]);
-        tt_table_cell(&table, "%s", tt_midi_stamp_name(port->stamp));
-        tt_table_cell_number(&table, (int64_t)port->bytes);
-        tt_table_cell_number(&table, (int64_t)port->bytes_lost);
-        tt_table_cell_number(&table, (int64_t)port->gone);
-    }
-    tt_table_print(&table, stdout);
-    tt_table_done(&table);
-}
-
-static enum tt_exit make_smf(const struct job *job, struct tt_midi_survey *survey)
-{
-    struct tt_midi_converted converted;
     struct tt_midi_file file;
     struct tt_midi_convert setup = {.command = COMMAND,
                                     .log = &file.log,
@@ -316,12 +298,8 @@ static enum tt_exit make_smf(const struct job *job, struct tt_midi_survey *surve
         return code;
     }
     tt_midi_survey_log(&file.log, survey);
-    code = tt_midi_convert_run(&setup, &converted);
-    if (code == TT_EXIT_GOOD) {
-        printf("%" PRIu64 " %s in %s%s; exact stamps in %s\n", converted.events,
-               tt_plural(converted.events, "event", "events"), job->output_path,
-               job->split_ns > 0 ? " (split)" : "", job->log_path);
-    } else {
+    code = tt_midi_convert_run(&setup, ret_converted);
+    if (code != TT_EXIT_GOOD) {
         tt_cli_say(COMMAND, "the recording is in %s; `tactus midi convert` makes a file of it",
                    job->log_path);
     }
@@ -332,15 +310,25 @@ static enum tt_exit make_smf(const struct job *job, struct tt_midi_survey *surve
 static enum tt_exit finish(const struct job *job, int log_error)
 {
     struct tt_midi_survey *survey = malloc(sizeof(*survey));
+    struct tt_midi_recorded recorded = {.output_path = job->output_path,
+                                        .log_path = job->log_path,
+                                        .split = job->split_ns > 0,
+                                        .names = job->names,
+                                        .name_count = job->name_count,
+                                        .survey = survey};
     enum tt_exit code;
 
     if (!survey) {
         tt_cli_say(COMMAND, "out of memory; the recording is in %s", job->log_path);
         return TT_EXIT_ENVIRONMENT;
     }
-    code = make_smf(job, survey);
+    code = make_smf(job, survey, &recorded.converted);
     if (code == TT_EXIT_GOOD) {
-        print_summary(job, survey);
+        if (job->json) {
+            tt_midi_recorded_show_json(&recorded);
+        } else {
+            tt_midi_recorded_show(&recorded);
+        }
         code = survey->losses > 0 ? TT_EXIT_NEGATIVE : TT_EXIT_GOOD;
     }
     free(survey);
@@ -362,8 +350,12 @@ static enum tt_exit run(struct job *job)
                    "be late under load",
                    tt_midi_stamp_name(TT_MIDI_STAMP_READ));
     }
+    for (unsigned i = 0; i < job->name_count; i++) {
+        tt_cli_say(COMMAND, "port %u is %s, stamps: %s", i, job->names[i],
+                   tt_midi_stamp_name(job->stamps[i]));
+    }
     tt_cli_say(COMMAND, "recording into %s", job->log_path);
-    if (job->live || isatty(STDOUT_FILENO)) {
+    if (!job->json && (job->live || isatty(STDOUT_FILENO))) {
         job->shown = tt_midi_live_new(stdout, job->start_mono_ns);
     }
     error = record_all(job);
@@ -390,6 +382,9 @@ int tt_cmd_midi_record(int argc, char **argv)
     tt_cli_catch_interrupt();
     job.start_mono_ns = tt_midi_port_now_ns();
     code = open_ports(&job);
+    if (code == TT_EXIT_GOOD) {
+        code = check_output(&job);
+    }
     if (code == TT_EXIT_GOOD) {
         code = open_log(&job);
     }

@@ -26,6 +26,8 @@ static const struct argp_option options[] = {
      "Run on TAI, or on the clock of that CRF stream", 0},
     {"crf", TT_OPTION_KEY + 0x8D, "ID,MAC[,HZ]", 0, "Tell the clock to others as this CRF stream",
      0},
+    {"tu", TT_OPTION_KEY + 0x8F, "auto|never", 0,
+     "Mark packets as uncertain while the kernel's clock is not synchronised", 0},
     {"launch-offset", TT_OPTION_KEY + 0x8E, "TIME", 0, "Launched at this phase of the interval", 0},
     {"launch-lead", TT_OPTION_KEY + 0x8B, "TIME", 0, "Handed to the kernel so long before", 0},
     {0},
@@ -44,7 +46,8 @@ static const struct argp parser = {
         "  tactus talk -i eth0 --stream-id AA:BB:CC:DD:EE:FF:0001 \\\n"
         "      --dest 91:E0:F0:00:FE:01 --class A music.wav\n"
         "  tactus talk --streams stage.json --json\n\n"
-        "Exit: 0 everything was sent in time, 1 something was not, 2 wrong usage, 3 no "
+        "Exit: 0 every packet was sent while it could still be presented in time, 1 one was not, "
+        "2 wrong usage, 3 no "
         "permission, interface or card, or the source failed."};
 
 int tt_cmd_talk(int argc, char **argv)

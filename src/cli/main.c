@@ -87,6 +87,7 @@ static int run_help(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    tt_cli_standard_init();
     argp_err_exit_status = TT_EXIT_USAGE;
     if (argc < 2) {
         print_help(stderr);

@@ -4,6 +4,7 @@
 #include "cli/midi_convert.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -189,20 +190,39 @@ static void put_file(struct job *job, const struct range *range)
     }
 }
 
-/* OUT-01.mid of OUT.mid. */
-static char *path_of(const struct job *job)
+char *tt_midi_convert_path(const char *path, bool split, unsigned number)
 {
-    const char *path = job->convert->path;
     const char *slash = strrchr(path, '/');
     const char *dot = strrchr(slash ? slash : path, '.');
     int stem = dot ? (int)(dot - path) : (int)strlen(path);
     char *made = NULL;
 
-    if (job->convert->split_ns == 0) {
+    if (!split) {
         return strdup(path);
     }
-    return asprintf(&made, "%.*s-%02u%s", stem, path, job->files + 1, dot ? dot : "") < 0 ? NULL
-                                                                                          : made;
+    return asprintf(&made, "%.*s-%02u%s", stem, path, number, dot ? dot : "") < 0 ? NULL : made;
+}
+
+static char *path_of(const struct job *job)
+{
+    return tt_midi_convert_path(job->convert->path, job->convert->split_ns > 0, job->files + 1);
+}
+
+/* Never over a file that is there. 0 or -errno. */
+static int give_name(const char *temporary, const char *path)
+{
+    if (renameat2(AT_FDCWD, temporary, AT_FDCWD, path, RENAME_NOREPLACE) == 0) {
+        return 0;
+    }
+    if (errno != EINVAL && errno != ENOSYS) {
+        return -errno;
+    }
+    /* A file system without that. */
+    if (link(temporary, path) != 0) {
+        return -errno;
+    }
+    unlink(temporary);
+    return 0;
 }
 
 static void write_file(struct job *job, const char *path, const struct range *range)
@@ -226,8 +246,8 @@ static void write_file(struct job *job, const char *path, const struct range *ra
     if (fclose(job->file) != 0 && !job->error) {
         job->error = -errno;
     }
-    if (!job->error && rename(temporary, path) != 0) {
-        job->error = -errno;
+    if (!job->error) {
+        job->error = give_name(temporary, path);
     }
     if (job->error) {
         unlink(temporary);
@@ -235,16 +255,27 @@ static void write_file(struct job *job, const char *path, const struct range *ra
     free(temporary);
 }
 
+static enum tt_exit refuse_over(const struct job *job, const char *path)
+{
+    tt_cli_say(job->convert->command, "%s is there already; a recording is never written over",
+               path);
+    return TT_EXIT_USAGE;
+}
+
 static enum tt_exit convert_range(struct job *job, const struct range *range)
 {
     char *path = path_of(job);
+    enum tt_exit code = TT_EXIT_GOOD;
 
     if (!path) {
         tt_cli_say(job->convert->command, "out of memory");
         return TT_EXIT_ENVIRONMENT;
     }
     write_file(job, path, range);
-    if (job->error) {
+    if (job->error == -EEXIST) {
+        code = refuse_over(job, path);
+    } else if (job->error) {
+        code = TT_EXIT_ENVIRONMENT;
         tt_cli_say(job->convert->command, "cannot write %s: %s", path,
                    job->error == -EFBIG ? "a track of a Standard MIDI File holds 4 GB at most; "
                                           "--split makes several"
@@ -252,7 +283,20 @@ static enum tt_exit convert_range(struct job *job, const struct range *range)
     }
     free(path);
     job->files += job->error == 0;
-    return job->error ? TT_EXIT_ENVIRONMENT : TT_EXIT_GOOD;
+    return code;
+}
+
+/* As if it were written: only its name is looked at. */
+static enum tt_exit check_name(struct job *job, const struct range *range)
+{
+    char *path = path_of(job);
+    bool there = path && access(path, F_OK) == 0;
+    enum tt_exit code = there ? refuse_over(job, path) : TT_EXIT_GOOD;
+
+    (void)range;
+    free(path);
+    job->files++;
+    return code;
 }
 
 /* The next file's frames: up to a silence that is long enough. `range->to` is where it begins.
@@ -286,7 +330,8 @@ static bool next_range(struct tt_midi_log *log, int64_t split_ns, struct range *
     return any;
 }
 
-static enum tt_exit convert_all(struct job *job)
+static enum tt_exit each_range(struct job *job,
+                               enum tt_exit (*take)(struct job *job, const struct range *range))
 {
     const struct tt_midi_convert *convert = job->convert;
     struct range range = {.start_mono_ns = tt_max64(0, convert->log->header.mono_ns),
@@ -294,14 +339,15 @@ static enum tt_exit convert_all(struct job *job)
                           .to = convert->log->bytes};
     enum tt_exit code = TT_EXIT_GOOD;
 
+    job->files = 0;
     tt_midi_log_rewind(convert->log);
     range.from = convert->log->at;
     if (convert->split_ns == 0) {
-        return convert_range(job, &range);
+        return take(job, &range);
     }
     range.to = range.from;
     while (code == TT_EXIT_GOOD && next_range(convert->log, convert->split_ns, &range)) {
-        code = convert_range(job, &range);
+        code = take(job, &range);
     }
     return code;
 }
@@ -334,7 +380,10 @@ enum tt_exit tt_midi_convert_run(const struct tt_midi_convert *convert,
     enum tt_exit code = TT_EXIT_ENVIRONMENT;
 
     if (make_tracks(&job)) {
-        code = convert_all(&job);
+        code = each_range(&job, check_name);
+        if (code == TT_EXIT_GOOD) {
+            code = each_range(&job, convert_range);
+        }
     } else {
         tt_cli_say(convert->command, "out of memory");
     }

@@ -5,6 +5,7 @@
 #ifndef TT_CLI_MIDI_CONVERT_H
 #define TT_CLI_MIDI_CONVERT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "cli/cmd.h"
@@ -24,8 +25,12 @@ struct tt_midi_converted {
     uint64_t events;
 };
 
-/* A file is written beside its place and renamed: there is never half of one. TT_EXIT_GOOD, or an
- * exit code after saying why. */
+/* The name of a file, from 1; of OUT.mid, split, OUT-01.mid. The caller frees it; NULL: no memory.
+ */
+char *tt_midi_convert_path(const char *path, bool split, unsigned number);
+
+/* A file is written beside its place and renamed: there is never half of one. None is ever written
+ * over another. TT_EXIT_GOOD, or an exit code after saying why. */
 enum tt_exit tt_midi_convert_run(const struct tt_midi_convert *convert,
                                  struct tt_midi_converted *ret_converted);
 

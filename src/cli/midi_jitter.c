@@ -16,10 +16,10 @@
 #include "os/wake.h"
 #include "run/drive.h"
 
-#define SEED        1
 #define SYSEX_BYTES 64
 #define WAIT_MS     50
 #define LAST_NS     (2 * TT_NS_PER_S) /* so long the last ones may take */
+#define STOP_NS     TT_NS_PER_S       /* so long a reader stands still */
 
 struct method {
     struct tt_midi_parser parser;
@@ -30,14 +30,27 @@ struct method {
 
 struct pass {
     const struct tt_jitter_setup *setup;
+    enum tt_jitter_load load;
     struct tt_record record;
     struct tt_drive drive;
     struct tt_midi_port *output;
     char *pty_path;
-    int64_t *due_ns;
+    struct tt_probe_due *due;
     struct tt_probe_sent *sent;
+    int64_t *scratch_ns;
     struct method *methods;
 };
+
+const char *tt_jitter_load_name(enum tt_jitter_load load)
+{
+    static const char *const names[TT_JITTER_LOADS] = {
+        [TT_JITTER_IDLE] = "idle",
+        [TT_JITTER_LOADED] = "loaded",
+        [TT_JITTER_STOPPED] = "stopped",
+    };
+
+    return names[load];
+}
 
 static enum tt_exit open_output(struct pass *pass)
 {
@@ -54,17 +67,33 @@ static enum tt_exit open_output(struct pass *pass)
     return error ? TT_EXIT_ENVIRONMENT : TT_EXIT_GOOD;
 }
 
+/* "read:PORT" and "ticks:PORT" ask for weaker stamps than the port can have. */
+static const char *weaker_stamp(const char *name, struct tt_midi_port_setup *setup)
+{
+    setup->no_kernel_stamps = strncmp(name, "read:", 5) == 0;
+    setup->ticks = strncmp(name, "ticks:", 6) == 0;
+    return name + (setup->no_kernel_stamps ? 5 : setup->ticks ? 6 : 0);
+}
+
 static enum tt_exit add_input(struct pass *pass, const char *name)
 {
-    bool read = strncmp(name, "read:", 5) == 0;
-    struct tt_midi_port_setup setup = {.name = read ? name + 5 : name, .no_kernel_stamps = read};
+    struct tt_midi_port_setup setup = {0};
     struct tt_midi_port *port;
-    enum tt_exit code = tt_midi_ports_open(pass->setup->command, &setup, &port);
+    enum tt_exit code;
 
-    if (code == TT_EXIT_GOOD) {
-        tt_record_add(&pass->record, port, &setup);
+    setup.name = weaker_stamp(name, &setup);
+    code = tt_midi_ports_open(pass->setup->command, &setup, &port);
+    if (code != TT_EXIT_GOOD) {
+        return code;
     }
-    return code;
+    tt_record_add(&pass->record, port, &setup);
+    if ((setup.no_kernel_stamps && port->stamp != TT_MIDI_PORT_STAMP_READ) ||
+        (setup.ticks && port->stamp != TT_MIDI_PORT_STAMP_TICKS)) {
+        tt_cli_say(pass->setup->command,
+                   "%s: read: is for raw MIDI and serial ports, ticks: for the sequencer's", name);
+        return TT_EXIT_USAGE;
+    }
+    return TT_EXIT_GOOD;
 }
 
 static enum tt_exit open_inputs(struct pass *pass)
@@ -79,10 +108,12 @@ static enum tt_exit open_inputs(struct pass *pass)
 
 static enum tt_exit make_room(struct pass *pass)
 {
-    size_t count = pass->setup->count;
+    struct tt_probe_plan plan = pass->setup->plan;
+    size_t count = plan.count;
 
-    pass->due_ns = calloc(count, sizeof(*pass->due_ns));
+    pass->due = calloc(count, sizeof(*pass->due));
     pass->sent = calloc(count, sizeof(*pass->sent));
+    pass->scratch_ns = calloc(count, sizeof(*pass->scratch_ns));
     pass->methods = calloc(TT_JITTER_METHODS + 1, sizeof(*pass->methods));
     for (unsigned i = 0; i < pass->record.count && pass->methods; i++) {
         struct method *method = &pass->methods[i];
@@ -94,10 +125,13 @@ static enum tt_exit make_room(struct pass *pass)
         tt_midi_parser_init(&method->parser, method->sysex, SYSEX_BYTES);
         tt_probe_init(&method->probe, pass->sent, method->got_ns, count);
     }
-    if (!pass->due_ns || !pass->sent || !pass->methods) {
+    if (!pass->due || !pass->sent || !pass->scratch_ns || !pass->methods) {
         return TT_EXIT_ENVIRONMENT;
     }
-    tt_probe_plan(count, pass->setup->gap_ns, pass->setup->even, SEED, pass->due_ns);
+    plan.byte_ns = pass->setup->output || pass->setup->wire > 0
+                       ? tt_midi_ports_byte_ns(pass->output->name, pass->setup->wire)
+                       : 0;
+    tt_probe_plan(&plan, pass->due);
     return TT_EXIT_GOOD;
 }
 
@@ -133,9 +167,23 @@ static void take_frames(struct pass *pass)
 static bool all_there(const struct pass *pass)
 {
     for (unsigned i = 0; i < pass->record.count; i++) {
-        if (pass->methods[i].probe.next < pass->setup->count) {
+        if (pass->methods[i].probe.next < pass->setup->plan.count) {
             return false;
         }
+    }
+    return true;
+}
+
+/* Whether the reader stands still, which ends in time. *since_ns: 0 before it does. */
+static bool stands_still(struct pass *pass, int64_t *since_ns)
+{
+    if (!atomic_load_explicit(&pass->record.held, memory_order_relaxed)) {
+        return false;
+    }
+    if (*since_ns == 0) {
+        *since_ns = tt_midi_port_now_ns();
+    } else if (tt_midi_port_now_ns() - *since_ns >= STOP_NS) {
+        atomic_store_explicit(&pass->record.held, false, memory_order_relaxed);
     }
     return true;
 }
@@ -144,11 +192,15 @@ static bool all_there(const struct pass *pass)
 static void wait_for_all(struct pass *pass)
 {
     struct pollfd ready = {.fd = pass->record.ready_fd, .events = POLLIN};
+    int64_t still_since_ns = 0;
     int64_t end_ns = INT64_MAX;
 
     while (!tt_cli_interrupted() && tt_midi_port_now_ns() < end_ns && !all_there(pass)) {
         poll(&ready, 1, WAIT_MS);
         take_frames(pass);
+        if (stands_still(pass, &still_since_ns)) {
+            continue;
+        }
         if (end_ns == INT64_MAX && atomic_load_explicit(&pass->drive.ended, memory_order_acquire)) {
             end_ns = tt_midi_port_now_ns() + LAST_NS;
         }
@@ -160,9 +212,11 @@ static enum tt_exit send_all(struct pass *pass)
     int error = tt_record_start(&pass->record);
 
     pass->drive.port = pass->output;
-    pass->drive.due_ns = pass->due_ns;
+    pass->drive.due = pass->due;
     pass->drive.sent = pass->sent;
-    pass->drive.count = pass->setup->count;
+    pass->drive.count = pass->setup->plan.count;
+    pass->drive.hold = pass->load == TT_JITTER_STOPPED ? &pass->record.held : NULL;
+    pass->drive.hold_at = pass->setup->plan.count * 2 / 3;
     if (!error) {
         error = tt_drive_start(&pass->drive);
     }
@@ -198,6 +252,7 @@ static enum tt_exit conclude(struct pass *pass, struct tt_jitter *jitter)
         return TT_EXIT_ENVIRONMENT;
     }
     jitter->method_count = pass->record.count;
+    jitter->load = pass->load;
     jitter->sent = sent;
     for (unsigned i = 0; i < pass->record.count; i++) {
         struct tt_jitter_method *method = &jitter->methods[i];
@@ -205,9 +260,11 @@ static enum tt_exit conclude(struct pass *pass, struct tt_jitter *jitter)
         pass->methods[i].probe.count = sent;
         set_name(pass, i, method);
         tt_hist_init(&method->errors);
-        tt_probe_finish(&pass->methods[i].probe, &method->errors, &method->result);
+        tt_probe_finish(&pass->methods[i].probe, pass->scratch_ns, &method->errors,
+                        &method->result);
         method->duplicated = pass->methods[i].probe.duplicated;
         method->reordered = pass->methods[i].probe.reordered;
+        method->foreign = pass->methods[i].probe.foreign;
     }
     return TT_EXIT_GOOD;
 }
@@ -219,13 +276,14 @@ static void free_pass(struct pass *pass)
     }
     free(pass->methods);
     free(pass->sent);
-    free(pass->due_ns);
+    free(pass->scratch_ns);
+    free(pass->due);
     tt_record_done(&pass->record);
     tt_midi_port_close(pass->output);
     free(pass->pty_path);
 }
 
-static enum tt_exit run_pass(struct pass *pass, bool loaded, struct tt_jitter *jitter)
+static enum tt_exit run_pass(struct pass *pass, struct tt_jitter *jitter)
 {
     struct tt_load load = {0};
     enum tt_exit code = open_output(pass);
@@ -237,7 +295,7 @@ static enum tt_exit run_pass(struct pass *pass, bool loaded, struct tt_jitter *j
         tt_cli_say(pass->setup->command, "out of memory");
         code = TT_EXIT_ENVIRONMENT;
     }
-    if (code == TT_EXIT_GOOD && loaded) {
+    if (code == TT_EXIT_GOOD && pass->load == TT_JITTER_LOADED) {
         struct tt_load_setup setup = {.kind = TT_LOAD_SCHEDULER,
                                       .priority = TT_JITTER_PRIORITY_OF_LOAD};
         int error = tt_load_start(&load, &setup);
@@ -255,10 +313,10 @@ static enum tt_exit run_pass(struct pass *pass, bool loaded, struct tt_jitter *j
     return code == TT_EXIT_GOOD ? conclude(pass, jitter) : code;
 }
 
-enum tt_exit tt_jitter_run(const struct tt_jitter_setup *setup, bool loaded,
+enum tt_exit tt_jitter_run(const struct tt_jitter_setup *setup, enum tt_jitter_load load,
                            struct tt_jitter *ret_jitter)
 {
-    struct pass pass = {.setup = setup};
+    struct pass pass = {.setup = setup, .load = load};
     enum tt_exit code = TT_EXIT_ENVIRONMENT;
 
     *ret_jitter = (struct tt_jitter){0};
@@ -266,7 +324,7 @@ enum tt_exit tt_jitter_run(const struct tt_jitter_setup *setup, bool loaded,
         tt_cli_say(setup->command, "out of memory");
         return code;
     }
-    code = run_pass(&pass, loaded, ret_jitter);
+    code = run_pass(&pass, ret_jitter);
     free_pass(&pass);
     return code;
 }

@@ -18,14 +18,21 @@
 #define TT_JITTER_METHODS          8
 #define TT_JITTER_PRIORITY_OF_LOAD 10 /* SCHED_RR, as in 2021 */
 
+enum tt_jitter_load {
+    TT_JITTER_IDLE,
+    TT_JITTER_LOADED,
+    TT_JITTER_STOPPED, /* no load, but the reader stands still for a second */
+    TT_JITTER_LOADS
+};
+
 struct tt_jitter_setup {
     const char *command;
-    const char *output;                    /* NULL: a pty, which is the first input too */
-    const char *inputs[TT_JITTER_METHODS]; /* "read:PORT": without the kernel's stamps */
+    const char *output; /* NULL: a pty, which is the first input too */
+    /* "read:PORT": raw MIDI without the kernel's stamps; "ticks:PORT": the sequencer's ticks */
+    const char *inputs[TT_JITTER_METHODS];
     unsigned input_count;
-    size_t count;   /* messages */
-    int64_t gap_ns; /* mean */
-    bool even;
+    int wire;                  /* of the output, as tt_midi_ports_byte_ns takes it */
+    struct tt_probe_plan plan; /* all but byte_ns */
 };
 
 struct tt_jitter_method {
@@ -33,10 +40,12 @@ struct tt_jitter_method {
     struct tt_probe_result result;
     uint64_t duplicated;
     uint64_t reordered;
+    uint64_t foreign;
     struct tt_hist errors;
 };
 
 struct tt_jitter {
+    enum tt_jitter_load load;
     struct tt_jitter_method *methods; /* owned */
     unsigned method_count;
     size_t sent;
@@ -44,8 +53,10 @@ struct tt_jitter {
 };
 
 /* One pass. TT_EXIT_GOOD, or an exit code after saying why; an interrupt is none. */
-enum tt_exit tt_jitter_run(const struct tt_jitter_setup *setup, bool loaded,
+enum tt_exit tt_jitter_run(const struct tt_jitter_setup *setup, enum tt_jitter_load load,
                            struct tt_jitter *ret_jitter);
 void tt_jitter_done(struct tt_jitter *jitter);
+/* "idle" … */
+const char *tt_jitter_load_name(enum tt_jitter_load load);
 
 #endif

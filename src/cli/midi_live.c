@@ -19,6 +19,8 @@
 struct port {
     struct tt_midi_parser parser;
     uint8_t sysex[SYSEX_BYTES];
+    bool clock_shown;
+    bool sensing_shown;
 };
 
 struct tt_midi_live {
@@ -62,12 +64,27 @@ static bool begin_line(struct tt_midi_live *live, unsigned port, int64_t mono_ns
     return true;
 }
 
+/* What comes all the time would hide the rest: whether it was shown. NULL: it is none of that. */
+static bool *shown_once(struct port *port, const struct tt_midi_event *event)
+{
+    if (event->bytes != 1) {
+        return NULL;
+    }
+    return event->data[0] == TT_MIDI_CLOCK            ? &port->clock_shown
+           : event->data[0] == TT_MIDI_ACTIVE_SENSING ? &port->sensing_shown
+                                                      : NULL;
+}
+
 static void show_event(struct tt_midi_live *live, unsigned port, const struct tt_midi_event *event)
 {
+    bool *shown = shown_once(&live->ports[port], event);
     char text[TT_MIDI_MESSAGE_TEXT];
 
-    if (!begin_line(live, port, event->first_ns)) {
+    if ((shown && *shown) || !begin_line(live, port, event->first_ns)) {
         return;
+    }
+    if (shown) {
+        *shown = true;
     }
     if (event->kind == TT_MIDI_EVENT_SYSEX) {
         fputs("system exclusive: ", live->out);
@@ -76,7 +93,8 @@ static void show_event(struct tt_midi_live *live, unsigned port, const struct tt
         return;
     }
     tt_midi_message_format(event->data, event->bytes, text);
-    fprintf(live->out, "%s%s\n", event->kind == TT_MIDI_EVENT_STRAY ? "stray: " : "", text);
+    fprintf(live->out, "%s%s%s\n", event->kind == TT_MIDI_EVENT_STRAY ? "stray: " : "", text,
+            shown ? "; further ones get no line" : "");
 }
 
 static void show_bytes(struct tt_midi_live *live, const struct tt_midi_frame *frame)
@@ -95,18 +113,25 @@ static void show_bytes(struct tt_midi_live *live, const struct tt_midi_frame *fr
 void tt_midi_live_frame(struct tt_midi_live *live, const struct tt_midi_frame *frame)
 {
     struct tt_midi_log_loss loss;
+    struct port *port;
 
     if (frame->port >= PORTS) {
         return;
     }
+    port = &live->ports[frame->port];
     if (frame->type == TT_MIDI_LOG_BYTES) {
         show_bytes(live, frame);
-    } else if (tt_midi_log_loss_of(frame, &loss) == 0) {
+        return;
+    }
+    if (tt_midi_log_loss_of(frame, &loss) == 0) {
+        /* What follows does not go on with the status of before. */
+        tt_midi_parser_init(&port->parser, port->sysex, SYSEX_BYTES);
         if (begin_line(live, frame->port, frame->time_mono_ns)) {
             fprintf(live->out, "LOST: %" PRIu64 " %s\n", loss.bytes,
                     tt_plural(loss.bytes, "byte", "bytes"));
         }
     } else if (frame->type == TT_MIDI_LOG_GONE || frame->type == TT_MIDI_LOG_BACK) {
+        tt_midi_parser_init(&port->parser, port->sysex, SYSEX_BYTES);
         if (begin_line(live, frame->port, frame->time_mono_ns)) {
             fputs(frame->type == TT_MIDI_LOG_GONE ? "the port is gone\n" : "the port is back\n",
                   live->out);

@@ -6,6 +6,11 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/ns.h"
+
+#define BITS_A_BYTE 10 /* with start and stop bit */
+#define DIN_BAUD    31250
+
 int tt_midi_stamp_parse(const char *text, enum tt_midi_port_stamp *ret_stamp)
 {
     static const char *const names[] = {"kernel", "sequencer", "read"};
@@ -51,6 +56,21 @@ enum tt_exit tt_midi_ports_open(const char *command, const struct tt_midi_port_s
         tt_cli_say(command, "cannot open %s: %s", setup->name, strerror(-error));
         return TT_EXIT_ENVIRONMENT;
     }
+}
+
+int tt_midi_ports_wire_option(const char *argument, struct argp_state *state)
+{
+    return strcmp(argument, "none") == 0
+               ? 0
+               : (int)tt_cli_number_option("wire", argument, state, 50, 4000000);
+}
+
+int64_t tt_midi_ports_byte_ns(const char *name, int wire)
+{
+    if (wire < 0) {
+        wire = strncmp(name, "seq:", 4) == 0 ? 0 : DIN_BAUD;
+    }
+    return wire > 0 ? BITS_A_BYTE * TT_NS_PER_S / wire : 0;
 }
 
 enum tt_midi_port_stamp tt_midi_ports_best_stamp(const char *name)

@@ -4,7 +4,9 @@
 #ifndef TT_CLI_MIDI_PORTS_H
 #define TT_CLI_MIDI_PORTS_H
 
+#include <argp.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "cli/cmd.h"
 #include "os/midi_port.h"
@@ -15,6 +17,12 @@ int tt_midi_stamp_parse(const char *text, enum tt_midi_port_stamp *ret_stamp);
 /* TT_EXIT_GOOD, or an exit code after saying why. */
 enum tt_exit tt_midi_ports_open(const char *command, const struct tt_midi_port_setup *setup,
                                 struct tt_midi_port **ret_port);
+
+/* The argument of --wire: a speed in baud; 0 for "none". What will not do ends the command. */
+int tt_midi_ports_wire_option(const char *argument, struct argp_state *state);
+/* So long a byte takes on a port's wire, or 0. `wire`: its speed; -1: what a port of such a name is
+ * likely to have, 31250 baud (DIN), or none for the sequencer. */
+int64_t tt_midi_ports_byte_ns(const char *name, int wire);
 
 /* The stamp that a port of such a name has where all is well. */
 enum tt_midi_port_stamp tt_midi_ports_best_stamp(const char *name);

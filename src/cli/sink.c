@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/audio_file.h"
@@ -42,10 +43,44 @@ static int check_folder(const char *name, struct tt_message *message)
                       : tt_say(error, message, "%s cannot be written: %s", name, strerror(-error));
 }
 
+static bool is_pipe(const char *name)
+{
+    struct stat status;
+
+    return strcmp(name, "-") == 0 || (stat(name, &status) == 0 && !S_ISREG(status.st_mode));
+}
+
+int tt_sink_check_file(const char *path, struct tt_message *ret_message)
+{
+    struct stat status;
+
+    if (stat(path, &status) != 0) {
+        return check_folder(path, ret_message);
+    }
+    if (S_ISDIR(status.st_mode)) {
+        return tt_say(-EINVAL, ret_message, "%s is a directory; give a file to write", path);
+    }
+    return access(path, W_OK) == 0
+               ? 0
+               : tt_say(-errno, ret_message, "%s cannot be written: %s", path, strerror(errno));
+}
+
 int tt_sink_check(const char *name, bool is_raw, struct tt_message *ret_message)
 {
+    int error;
+
     if (strcmp(name, "-") == 0) {
         return 0;
+    }
+    error = tt_sink_check_file(name, ret_message);
+    if (error == -EINVAL) {
+        return error;
+    }
+    if (!is_raw && is_pipe(name)) {
+        return tt_say(-EINVAL, ret_message,
+                      "%s is a pipe or a device, and a sound file cannot be written there; say raw "
+                      "and a format for bare samples",
+                      name);
     }
     if (!is_raw && !ends_in(name, ".wav") && !ends_in(name, ".flac") && !ends_in(name, ".rf64")) {
         return tt_say(
@@ -54,21 +89,14 @@ int tt_sink_check(const char *name, bool is_raw, struct tt_message *ret_message)
             "a format",
             name);
     }
-    if (access(name, F_OK) == 0) {
-        return access(name, W_OK) == 0
-                   ? 0
-                   : tt_say(-errno, ret_message, "%s cannot be written: %s", name, strerror(errno));
-    }
-    return check_folder(name, ret_message);
+    return error;
 }
 
 int tt_sink_open(const struct tt_sink_setup *setup, struct tt_sink **ret_sink,
                  struct tt_message *ret_message)
 {
-    if (strcmp(setup->name, "-") == 0) {
-        return tt_sink_stdout_open(setup, ret_sink, ret_message);
-    }
-    return tt_sink_file_open(setup, ret_sink, ret_message);
+    return (is_pipe(setup->name) ? tt_sink_pipe_open : tt_sink_file_open)(setup, ret_sink,
+                                                                          ret_message);
 }
 
 int tt_sink_close(struct tt_sink *sink)

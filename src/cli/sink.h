@@ -1,6 +1,6 @@
 /*
- * Where a listener's audio goes: a sound file, bare samples on standard output. (A sound card has a
- * clock of its own: cli/card.)
+ * Where a listener's audio goes: a sound file, bare samples into a pipe or device. (A sound card
+ * has a clock of its own: cli/card.)
  *
  * A sink takes patterns (audio/pattern) of its own kind and is written by one thread that is not
  * real-time. Only a file may block.
@@ -16,7 +16,7 @@
 #include "cli/raw.h"
 
 struct tt_sink_setup {
-    const char *name;                      /* a path, "-" */
+    const char *name;                      /* a path, "-" (standard output) */
     const struct tt_sound_raw *raw;        /* bare samples of this format; NULL: not asked for */
     const struct tt_stream_config *config; /* complete */
 };
@@ -34,10 +34,13 @@ struct tt_sink {
     const struct tt_sink_ops *ops;
     struct tt_pattern pattern; /* what it takes */
     bool is_live;              /* runs by a clock of its own: what comes too late is no use to it */
+    bool unread;               /* a FIFO that nobody has opened for reading yet */
 };
 
 /* Whether that can be a sink, before a stream is there. 0; -EINVAL; -errno. With *ret_message. */
 int tt_sink_check(const char *name, bool is_raw, struct tt_message *ret_message);
+/* Whether a file can be written there, or replaced. As tt_sink_check. */
+int tt_sink_check_file(const char *path, struct tt_message *ret_message);
 /* As tt_sink_check. Close with tt_sink_close. */
 int tt_sink_open(const struct tt_sink_setup *setup, struct tt_sink **ret_sink,
                  struct tt_message *ret_message);
@@ -47,7 +50,7 @@ int tt_sink_close(struct tt_sink *sink);
 /* The kinds, each in its file; as tt_sink_open. */
 int tt_sink_file_open(const struct tt_sink_setup *setup, struct tt_sink **ret_sink,
                       struct tt_message *ret_message);
-int tt_sink_stdout_open(const struct tt_sink_setup *setup, struct tt_sink **ret_sink,
-                        struct tt_message *ret_message);
+int tt_sink_pipe_open(const struct tt_sink_setup *setup, struct tt_sink **ret_sink,
+                      struct tt_message *ret_message);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Where a talker's audio comes from: a sound file, bare samples on standard input, a tone. (A
+ * Where a talker's audio comes from: a sound file, bare samples from a pipe or device, a tone. (A
  * sound card has a clock of its own: cli/card.)
  *
  * A source gives patterns (audio/pattern) and is read by one thread that is not real-time. Only a
@@ -18,7 +18,7 @@
 #define TT_SOURCE_END (-ENODATA)
 
 struct tt_source_setup {
-    const char *name; /* a path, "-", "tone:440" */
+    const char *name; /* a path, "-" (standard input), "tone:440" */
     bool loop;
     const struct tt_sound_raw *raw;        /* NULL: the file says what it is */
     const struct tt_stream_config *config; /* what is fixed of the stream's shape */
@@ -38,6 +38,8 @@ struct tt_source {
     uint32_t rate_hz;
     unsigned channels;
     int64_t frames; /* in all; -1: not known */
+    bool is_pipe;
+    struct tt_message remark; /* what is odd about it, and no fault; "" where nothing is */
 };
 
 /* 0; -EINVAL: that cannot be a source; another -errno: the system refused. With *ret_message. Close
@@ -49,8 +51,8 @@ void tt_source_close(struct tt_source *source);
 /* The kinds, each in its file; as tt_source_open. */
 int tt_source_file_open(const struct tt_source_setup *setup, struct tt_source **ret_source,
                         struct tt_message *ret_message);
-int tt_source_stdin_open(const struct tt_source_setup *setup, struct tt_source **ret_source,
-                         struct tt_message *ret_message);
+int tt_source_pipe_open(const struct tt_source_setup *setup, struct tt_source **ret_source,
+                        struct tt_message *ret_message);
 int tt_source_tone_open(const struct tt_source_setup *setup, struct tt_source **ret_source,
                         struct tt_message *ret_message);
 

@@ -62,6 +62,7 @@ struct tt_stream {
     int64_t begin_mono_ns;
 
     struct tt_stream_config config;
+    enum tt_stream_part part;   /* what is being opened: where a failure belongs */
     struct tt_stream_group own; /* of a listener that had to wait for its shape */
     bool has_own;
     struct tt_attachment attachment;

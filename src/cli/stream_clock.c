@@ -8,8 +8,11 @@
 #include <string.h>
 
 #include "audio/eth.h"
+#include "base/ns.h"
 #include "cli/say.h"
 #include "report/json.h"
+
+#define PATIENCE_NS (5 * TT_NS_PER_S) /* for a clock's first packet */
 
 /* The stream of a clock, as one to attach to. */
 static struct tt_stream_config config_of(const struct tt_stream_job *job,
@@ -46,7 +49,8 @@ static int open_out(struct tt_stream_clock *clock, const struct tt_stream_job *j
     struct tt_stream_config config = config_of(job, &job->crf);
     struct tt_crf_config crf;
     struct tt_clock_out_setup setup = {.config = &crf,
-                                       .grid = clock->in ? tt_clock_in_grid(clock->in) : NULL};
+                                       .grid = clock->in ? tt_clock_in_grid(clock->in) : NULL,
+                                       .tu = job->config.tu};
     int error = tt_attach(&config, TT_ROLE_TALKER, 1, &clock->out_attachment, ret_message);
 
     if (error < 0) {
@@ -85,7 +89,7 @@ void tt_stream_clock_close(struct tt_stream_clock *clock)
     tt_link_close(clock->out_attachment.link);
 }
 
-enum tt_stream_clock_news tt_stream_clock_look(struct tt_stream_clock *clock)
+enum tt_stream_clock_news tt_stream_clock_look(struct tt_stream_clock *clock, int64_t now_ns)
 {
     bool had_alarm = clock->alarm;
     bool was_found = clock->found;
@@ -98,9 +102,11 @@ enum tt_stream_clock_news tt_stream_clock_look(struct tt_stream_clock *clock)
     }
     tt_clock_in_counters(clock->in, &clock->followed);
     clock->found = was_found || !clock->followed.uncertain;
-    clock->alarm = clock->found && clock->followed.uncertain;
+    clock->first_look_ns = clock->first_look_ns == 0 ? now_ns : clock->first_look_ns;
+    clock->alarm =
+        clock->followed.uncertain && (clock->found || now_ns - clock->first_look_ns > PATIENCE_NS);
     return clock->found && !was_found   ? TT_CLOCK_FOUND
-           : clock->alarm && !had_alarm ? TT_CLOCK_LOST
+           : clock->alarm && !had_alarm ? clock->found ? TT_CLOCK_LOST : TT_CLOCK_NEVER
            : had_alarm && !clock->alarm ? TT_CLOCK_BACK
                                         : TT_CLOCK_SAME;
 }

@@ -20,7 +20,8 @@
 enum tt_stream_clock_news {
     TT_CLOCK_SAME,
     TT_CLOCK_FOUND,
-    TT_CLOCK_LOST, /* the alarm */
+    TT_CLOCK_LOST,  /* the alarm */
+    TT_CLOCK_NEVER, /* the alarm, of one that has not been found at all */
     TT_CLOCK_BACK,
 };
 
@@ -31,7 +32,8 @@ struct tt_stream_clock {
     struct tt_attachment out_attachment;
     struct tt_clock_out *out; /* NULL: it is not told */
     bool found;
-    bool alarm; /* its master is gone, or uncertain */
+    bool alarm;            /* its master is gone, or uncertain, or does not come */
+    int64_t first_look_ns; /* 0: not yet */
     struct tt_clock_in_counters followed;
     struct tt_clock_out_counters told;
 };
@@ -42,8 +44,8 @@ int tt_stream_clock_open(struct tt_stream_clock *clock, const struct tt_stream_j
                          struct tt_engine *engine, struct tt_message *ret_message);
 void tt_stream_clock_close(struct tt_stream_clock *clock);
 
-/* Reads the counters; what is new since the last time. */
-enum tt_stream_clock_news tt_stream_clock_look(struct tt_stream_clock *clock);
+/* Reads the counters; what is new since the last time. `now_ns` is of any clock that goes on. */
+enum tt_stream_clock_news tt_stream_clock_look(struct tt_stream_clock *clock, int64_t now_ns);
 
 /* A line each of what is followed and told. Returns how many. */
 int tt_stream_clock_print(const struct tt_stream_clock *clock, FILE *out);

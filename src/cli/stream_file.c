@@ -3,6 +3,7 @@
  */
 #include "cli/stream_file.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <jansson.h>
 #include <stdarg.h>
@@ -127,21 +128,35 @@ static int read_common(struct reader *reader, json_t *root)
     return 0;
 }
 
-/* The first member of the stream that is its ID, or -1. */
-static int id_member(json_t *stream)
+/* The first member of the object with one of two names, or -1. */
+static int find_member(json_t *object, const char *name, const char *other)
 {
     int at = 0;
     const char *key;
     json_t *value;
 
-    json_object_foreach(stream, key, value)
+    json_object_foreach(object, key, value)
     {
-        if (tt_word_same(key, "stream_id") || tt_word_same(key, "streamid")) {
+        if (tt_word_same(key, name) || tt_word_same(key, other)) {
             return at;
         }
         at++;
     }
     return -1;
+}
+
+static json_t *nth_member(json_t *object, int n)
+{
+    const char *key;
+    json_t *value;
+
+    json_object_foreach(object, key, value)
+    {
+        if (n-- == 0) {
+            return value;
+        }
+    }
+    return NULL;
 }
 
 static int check_unique(struct reader *reader, json_t *stream, size_t index)
@@ -154,7 +169,7 @@ static int check_unique(struct reader *reader, json_t *stream, size_t index)
         size_t path[3] = {reader->streams_at, index, 0};
         struct tt_json_place place;
         struct tt_json_place first;
-        int member = id_member(stream);
+        int member = find_member(stream, "stream_id", "streamid");
 
         if (other->stream_id != config->stream_id || strcmp(other->ifname, config->ifname) != 0) {
             continue;
@@ -250,13 +265,37 @@ static int read_streams(struct reader *reader)
     return 0;
 }
 
-static int read_root(struct reader *reader, json_t *root)
+static int refuse_no_object(struct reader *reader)
 {
     static const struct tt_json_place top = {.line = 1, .column = 1};
+
+    return refuse(reader, &top,
+                  "a stream file is an object in braces, like {\"interface\": "
+                  "\"eth0\", \"streams\": [...]}");
+}
+
+static int refuse_json(struct reader *reader, const json_error_t *json_error)
+{
+    size_t blank = 0;
+    struct tt_json_place place = {.line = json_error->line, .column = json_error->column};
+
+    while (blank < reader->json.bytes && isspace((unsigned char)reader->json.text[blank])) {
+        blank++;
+    }
+    /* jansson would offer a list too, and give an empty text no column. */
+    if (blank >= reader->json.bytes || reader->json.text[blank] != '{') {
+        return refuse_no_object(reader);
+    }
+    place.column = place.column > 0 ? place.column : 1;
+    return refuse(reader, &place, "%s", json_error->text);
+}
+
+static int read_root(struct reader *reader, json_t *root)
+{
     int error;
 
     if (!json_is_object(root)) {
-        return refuse(reader, &top, "a stream file is an object in braces");
+        return refuse_no_object(reader);
     }
     error = read_common(reader, root);
     return error < 0 ? error : read_streams(reader);
@@ -272,9 +311,7 @@ int tt_stream_file_parse(const char *text, size_t bytes, enum tt_role role,
     int error = 0;
 
     if (!root) {
-        struct tt_json_place place = {.line = json_error.line, .column = json_error.column};
-
-        return refuse(&reader, &place, "%s", json_error.text);
+        return refuse_json(&reader, &json_error);
     }
     if (base) {
         error = tt_stream_job_copy(base, &reader.common);
@@ -328,31 +365,90 @@ static int place_all(const char *path, struct tt_stream_file *file)
     return error;
 }
 
-int tt_stream_file_read(const char *path, enum tt_role role, const struct tt_stream_job *base,
-                        struct tt_stream_file *ret_file, struct tt_stream_file_fault *ret_fault)
+/* A mark of UTF-8 that some editors put first is no part of the text. */
+static size_t mark_bytes(const char *text, size_t bytes)
+{
+    return bytes >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+}
+
+/* The whole file, ended by a 0. 0 or -errno. */
+static int load(const char *path, char **ret_text, size_t *ret_bytes)
 {
     FILE *in = fopen(path, "re");
-    char *text = malloc(TT_STREAM_FILE_BYTES_MAX);
-    size_t bytes = in && text ? fread(text, 1, TT_STREAM_FILE_BYTES_MAX, in) : 0;
-    int error = !in ? -errno : !text ? -ENOMEM : ferror(in) ? -EIO : 0;
+    char *text = in ? malloc(TT_STREAM_FILE_BYTES_MAX + 1) : NULL;
+    size_t bytes;
+    size_t mark;
+    int error = !in ? -errno : !text ? -ENOMEM : 0;
 
-    ret_fault->line = 0;
-    if (error == 0 && bytes == TT_STREAM_FILE_BYTES_MAX) {
-        error = -EFBIG;
-    }
-    if (error < 0) {
-        snprintf(ret_fault->message.text, sizeof(ret_fault->message.text), "%s", strerror(-error));
-    } else {
-        error = tt_stream_file_parse(text, bytes, role, base, ret_file, ret_fault);
+    if (error == 0) {
+        errno = EIO;
+        bytes = fread(text, 1, TT_STREAM_FILE_BYTES_MAX, in);
+        error = ferror(in) ? -errno : bytes == TT_STREAM_FILE_BYTES_MAX ? -EFBIG : 0;
     }
     if (error == 0) {
-        error = place_all(path, ret_file);
+        mark = mark_bytes(text, bytes);
+        memmove(text, text + mark, bytes - mark);
+        text[bytes - mark] = 0;
+        *ret_text = text;
+        *ret_bytes = bytes - mark;
+    } else {
+        free(text);
     }
-    free(text);
     if (in) {
         fclose(in);
     }
     return error;
+}
+
+int tt_stream_file_read(const char *path, enum tt_role role, const struct tt_stream_job *base,
+                        struct tt_stream_file *ret_file, struct tt_stream_file_fault *ret_fault)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    int error = load(path, &text, &bytes);
+
+    ret_fault->line = 0;
+    if (error < 0) {
+        snprintf(ret_fault->message.text, sizeof(ret_fault->message.text), "%s", strerror(-error));
+        return error;
+    }
+    error = tt_stream_file_parse(text, bytes, role, base, ret_file, ret_fault);
+    if (error == 0) {
+        error = place_all(path, ret_file);
+    }
+    if (error < 0) {
+        free(text);
+        return error;
+    }
+    ret_file->text = text;
+    ret_file->bytes = bytes;
+    return 0;
+}
+
+struct tt_json_place tt_stream_file_place(const struct tt_stream_file *file, size_t index,
+                                          enum tt_stream_part part)
+{
+    static const char *const names[][2] = {
+        [TT_STREAM_PART_END] = {"source", "sink"},
+        [TT_STREAM_PART_REPORT] = {"report", "report"},
+        [TT_STREAM_PART_INTERFACE] = {"interface", "ifname"},
+        [TT_STREAM_PART_WHOLE] = {"", ""},
+    };
+    const struct tt_json_text json = {file->text, file->bytes};
+    json_t *root = json_loadb(file->text, file->bytes, 0, NULL);
+    int streams = find_member(root, "streams", "streams");
+    json_t *stream = json_array_get(nth_member(root, streams), index);
+    int inner = find_member(stream, names[part][0], names[part][1]);
+    int outer = find_member(root, names[part][0], names[part][1]);
+    size_t path[3] = {(size_t)streams, index, (size_t)inner};
+    size_t depth = inner >= 0 ? 3 : 2;
+
+    if (inner < 0 && outer >= 0) {
+        path[0] = (size_t)outer;
+        depth = 1;
+    }
+    json_decref(root);
+    return tt_json_place_find(&json, path, depth, false);
 }
 
 void tt_stream_file_done(struct tt_stream_file *file)
@@ -361,5 +457,6 @@ void tt_stream_file_done(struct tt_stream_file *file)
         tt_stream_job_done(&file->jobs[i]);
     }
     free(file->jobs);
+    free(file->text);
     *file = (struct tt_stream_file){.count = 0};
 }

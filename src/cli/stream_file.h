@@ -13,6 +13,7 @@
 
 #include <stddef.h>
 
+#include "cli/json_place.h"
 #include "cli/stream_job.h"
 
 #define TT_STREAM_FILE_BYTES_MAX (4 << 20)
@@ -21,6 +22,8 @@
 struct tt_stream_file {
     struct tt_stream_job *jobs;
     size_t count;
+    char *text; /* as it was read, for _place; NULL: it was not */
+    size_t bytes;
 };
 
 struct tt_stream_file_fault {
@@ -38,6 +41,10 @@ int tt_stream_file_parse(const char *text, size_t bytes, enum tt_role role,
  * read. */
 int tt_stream_file_read(const char *path, enum tt_role role, const struct tt_stream_job *base,
                         struct tt_stream_file *ret_file, struct tt_stream_file_fault *ret_fault);
+/* Of a file that was read: where that part of a stream stands: its value; where the stream does not
+ * have it the one beside "streams", or else the stream. */
+struct tt_json_place tt_stream_file_place(const struct tt_stream_file *file, size_t index,
+                                          enum tt_stream_part part);
 void tt_stream_file_done(struct tt_stream_file *file);
 
 #endif

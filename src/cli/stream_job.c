@@ -267,6 +267,19 @@ static int set_own(struct tt_stream_job *job, const struct key *key, enum tt_rol
                : 0;
 }
 
+/* What is the whole command's and not a stream's. */
+static bool is_option(const char *name)
+{
+    static const char *const options[] = {"cpu", "duration", "for", "json", "metrics"};
+
+    for (size_t i = 0; i < TT_COUNT_OF(options); i++) {
+        if (tt_word_same(options[i], name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The nearest of our own where it is nearer than any of a stream's. */
 static void suggest(const char *name, struct tt_message *message)
 {
@@ -306,6 +319,9 @@ int tt_stream_job_set(struct tt_stream_job *job, enum tt_role role, const char *
     error = tt_stream_config_set(&job->config, key, value, ret_message);
     if (error == 0) {
         job->by_hand |= tt_stream_class_bit(key);
+    } else if (error == -ENOENT && is_option(key)) {
+        refuse(ret_message, "%s is an option of the command, --%s, and no key of a stream", key,
+               key);
     } else if (error == -ENOENT) {
         suggest(key, ret_message);
     }

@@ -13,7 +13,14 @@
 #include "cli/raw.h"
 #include "run/resampler.h"
 
-/* Owns its texts. */
+/* What of a stream a message is about. */
+enum tt_stream_part {
+    TT_STREAM_PART_END, /* its source or sink */
+    TT_STREAM_PART_REPORT,
+    TT_STREAM_PART_INTERFACE,
+    TT_STREAM_PART_WHOLE,
+};
+
 /* A CRF stream: a media clock that is followed, or told. */
 struct tt_crf_name {
     uint64_t stream_id; /* 0: none */
@@ -21,6 +28,7 @@ struct tt_crf_name {
     uint32_t rate_hz; /* of one that is told */
 };
 
+/* Owns its texts. */
 struct tt_stream_job {
     struct tt_stream_config config;
     enum tt_stream_class class;

@@ -56,10 +56,10 @@ static int begin(struct tt_stream *stream, struct tt_message *ret_message)
 
 int tt_stream_listen_open(struct tt_stream *stream, struct tt_message *ret_message)
 {
-    int error = tt_cli_card_is(stream->job->end)
-                    ? 0
-                    : tt_sink_check(stream->job->end, stream->job->is_raw, ret_message);
     bool complete = is_complete(&stream->config);
+    int error = tt_cli_card_is(stream->job->end)
+                    ? complete ? 0 : tt_cli_card_check(stream, ret_message)
+                    : tt_sink_check(stream->job->end, stream->job->is_raw, ret_message);
 
     stream->live.state = TT_STREAM_WAITING;
     if (error == 0 && !complete) {
@@ -70,10 +70,12 @@ int tt_stream_listen_open(struct tt_stream *stream, struct tt_message *ret_messa
         }
     }
     if (error == 0) {
+        stream->part = TT_STREAM_PART_INTERFACE;
         error = tt_stream_group_attach(complete ? stream->group : &stream->own, &stream->config,
                                        TT_ROLE_LISTENER, &stream->attachment, ret_message);
     }
     if (error == 0 && complete) {
+        stream->part = TT_STREAM_PART_END;
         error = begin(stream, ret_message);
     }
     return error;
@@ -86,19 +88,34 @@ static int64_t time_left(const struct tt_stream *stream)
                : stream->begin_mono_ns + stream->duration_ns - tt_cli_now_mono_ns();
 }
 
-/* It had to wait: what is left of the time is for the recording. */
-static void start(struct tt_stream *stream)
+/* It had to wait, for this packet: what is left of the time is for the recording, which begins
+ * there. */
+static void start(struct tt_stream *stream, const struct tt_link_packet *packet)
 {
-    int error = tt_stream_group_start(&stream->own);
+    int error = tt_engine_hand(stream->own.engine, stream->attachment.link, packet);
 
+    error = error < 0 ? error : tt_stream_group_start(&stream->own);
     if (error < 0) {
         tt_stream_not_started(stream, error);
         return;
     }
+    tt_stream_started(stream);
+}
+
+static void begin_with(struct tt_stream *stream, const struct tt_link_packet *packet)
+{
+    struct tt_message message;
+    int error;
+
     if (stream->duration_ns < INT64_MAX) {
         stream->duration_ns = tt_max64(time_left(stream), 0);
     }
-    tt_stream_started(stream);
+    error = begin(stream, &message);
+    if (error < 0) {
+        tt_stream_fail(stream, error, "%s", message.text);
+    } else {
+        start(stream, packet);
+    }
 }
 
 /* Takes from the packet what nobody has fixed, where the rest is as it was fixed. */
@@ -129,7 +146,6 @@ static void wait_for_shape(struct tt_stream *stream)
     struct tt_link *link = stream->attachment.link;
     uint8_t data[PACKET_BYTES];
     struct tt_link_packet packet = {.data = data, .bytes = sizeof(data)};
-    struct tt_message message;
 
     if (time_left(stream) <= 0) {
         tt_stream_finish(stream);
@@ -138,13 +154,7 @@ static void wait_for_shape(struct tt_stream *stream)
     while (link->ops->receive(link, &packet, 1) == 1) {
         packet.bytes = packet.bytes < sizeof(data) ? packet.bytes : sizeof(data);
         if (take_shape(&stream->config, &packet)) {
-            int error = begin(stream, &message);
-
-            if (error < 0) {
-                tt_stream_fail(stream, error, "%s", message.text);
-            } else {
-                start(stream);
-            }
+            begin_with(stream, &packet);
             return;
         }
         packet.bytes = sizeof(data);
@@ -335,7 +345,7 @@ static void empty_the_rest(struct tt_stream *stream)
         while (empty_once(stream)) {
         }
         if (stream->held_begin == stream->held_end || stream->live.error < 0 ||
-            tt_cli_now_mono_ns() > until_ns) {
+            stream->sink->unread || tt_cli_now_mono_ns() > until_ns) {
             break;
         }
         nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
@@ -347,13 +357,21 @@ static void empty_the_rest(struct tt_stream *stream)
 
 void tt_stream_listen_finish(struct tt_stream *stream)
 {
+    bool unread;
     int error;
 
     if (stream->engine.listen && stream->sink && stream->live.error == 0) {
         empty_the_rest(stream);
     }
+    unread = stream->sink && stream->sink->unread;
     error = tt_sink_close(stream->sink);
     stream->sink = NULL;
+    if (unread && stream->live.error == 0) {
+        stream->live.error = tt_say(-ENXIO, &stream->live.message,
+                                    "%s is a FIFO that nobody has opened for reading: nothing was "
+                                    "written",
+                                    stream->job->end);
+    }
     if (error < 0 && error != -EPIPE && stream->live.error == 0) {
         stream->live.error = error;
         tt_say(error, &stream->live.message, "%s cannot be finished: %s", stream->job->end,

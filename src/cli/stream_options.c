@@ -58,16 +58,19 @@ static const char *name_of(const struct argp_option *option, int key)
     return option->name;
 }
 
-static void set_key(struct tt_stream_options *options, const char *name, const char *argument,
-                    struct argp_state *state)
+/* `before`: what stands before the name where it is typed: messages begin with it. */
+static void set_key(struct tt_stream_options *options, const char *before, const char *name,
+                    const char *argument, struct argp_state *state)
 {
     struct tt_message message;
+    int error;
 
     if (tt_stream_job_is_single(name)) {
         options->single = name;
     }
-    if (tt_stream_job_set(&options->job, options->role, name, argument, &message) < 0) {
-        argp_error(state, "%s", message.text);
+    error = tt_stream_job_set(&options->job, options->role, name, argument, &message);
+    if (error < 0) {
+        argp_error(state, "%s%s", error == -EINVAL ? before : "", message.text);
     }
 }
 
@@ -106,14 +109,18 @@ static void check(struct tt_stream_options *options, struct argp_state *state)
 
     if (options->streams_path) {
         if (options->single) {
-            argp_error(state, "%s is of one stream, and with --streams it stands in the file",
+            argp_error(state, "%s%s is of one stream, and with --streams it stands in the file",
+                       strcmp(options->single, "source") == 0 ||
+                               strcmp(options->single, "sink") == 0
+                           ? "a "
+                           : "--",
                        options->single);
         }
         return;
     }
     check_required(options, state);
     if (tt_stream_job_check(&options->job, options->role, &message) < 0) {
-        argp_error(state, "%s", message.text);
+        argp_error(state, "--%s", message.text); /* what is not missing is a key's value */
     }
 }
 
@@ -127,7 +134,7 @@ static error_t parse_common(int key, char *argument, struct argp_state *state)
     struct tt_stream_options *options = state->input;
 
     if (is_key(key)) {
-        set_key(options, name_of(common, key), argument, state);
+        set_key(options, "--", name_of(common, key), argument, state);
         return 0;
     }
     switch (key) {
@@ -161,7 +168,7 @@ error_t tt_stream_options_parse(int key, char *argument, struct argp_state *stat
     const char *end = options->role == TT_ROLE_TALKER ? "source" : "sink";
 
     if (is_key(key)) {
-        set_key(options, name_of(options->table, key), argument ? argument : "yes", state);
+        set_key(options, "--", name_of(options->table, key), argument ? argument : "yes", state);
         return 0;
     }
     switch (key) {
@@ -172,7 +179,7 @@ error_t tt_stream_options_parse(int key, char *argument, struct argp_state *stat
         if (state->arg_num > 0) {
             argp_error(state, "one %s: what is %s?", end, argument);
         }
-        set_key(options, end, argument, state);
+        set_key(options, "", end, argument, state);
         return 0;
     case ARGP_KEY_END:
         check(options, state);

@@ -78,10 +78,12 @@ int tt_stream_talk_open(struct tt_stream *stream, struct tt_message *ret_message
     error = error < 0 ? error : check_shape(stream, ret_message);
     if (error == 0) {
         tt_stream_class_apply(job->class, job->by_hand, &stream->config);
+        stream->part = TT_STREAM_PART_INTERFACE;
         error = tt_stream_group_attach(stream->group, &stream->config, TT_ROLE_TALKER,
                                        &stream->attachment, ret_message);
     }
     if (error == 0) {
+        stream->part = TT_STREAM_PART_WHOLE;
         error =
             tt_stream_config_fits(&stream->config, stream->config.format, stream->config.channels,
                                   stream->attachment.link->mtu_bytes, ret_message);
@@ -109,6 +111,20 @@ static void spread(uint32_t *patterns, unsigned channels, int64_t frames)
     }
 }
 
+/* The source has ended, or fails. */
+static void end_source(struct tt_stream *stream, int error)
+{
+    stream->source_ended = true;
+    if (error != TT_SOURCE_END) {
+        stream->live.error =
+            tt_say(error, &stream->live.message, "%s cannot be read any further: %s",
+                   stream->job->end, strerror(-error));
+    } else if (stream->live.frames == 0 && stream->frames_left > 0) {
+        stream->live.error =
+            tt_say(error, &stream->live.message, "%s holds no frames", stream->job->end);
+    }
+}
+
 /* Up to `frames` frames into the block, as the wire has them. Returns how many, or 0. */
 static int64_t read_block(struct tt_stream *stream, int64_t frames)
 {
@@ -119,15 +135,8 @@ static int64_t read_block(struct tt_stream *stream, int64_t frames)
     frames = frames < TT_STREAM_BLOCK_FRAMES ? frames : TT_STREAM_BLOCK_FRAMES;
     frames = frames < stream->frames_left ? frames : stream->frames_left;
     n = frames > 0 ? source->ops->read(source, stream->patterns, frames) : TT_SOURCE_END;
-    if (n == TT_SOURCE_END) {
-        stream->source_ended = true;
-        return 0;
-    }
     if (n < 0) {
-        stream->source_ended = true;
-        stream->live.error = (int)n;
-        tt_say((int)n, &stream->live.message, "%s cannot be read any further: %s", stream->job->end,
-               strerror((int)-n));
+        end_source(stream, (int)n);
         return 0;
     }
     if (source->channels < channels) {
@@ -245,15 +254,26 @@ static void run(struct tt_stream *stream)
     }
 }
 
+/* Before its group starts. */
+static void get_ready(struct tt_stream *stream)
+{
+    if (!stream->card) {
+        fill(stream);
+    }
+    if (stream->live.error < 0 && stream->live.frames == 0) {
+        tt_stream_finish(stream);
+        tt_stream_engine_done(&stream->engine); /* or it would start with the others */
+        return;
+    }
+    stream->is_ready =
+        stream->card || stream->source_ended || filled(stream) >= stream->buffer_frames / 2;
+}
+
 void tt_stream_talk_step(struct tt_stream *stream)
 {
     switch (stream->live.state) {
     case TT_STREAM_FILLING:
-        if (!stream->card) {
-            fill(stream);
-        }
-        stream->is_ready =
-            stream->card || stream->source_ended || filled(stream) >= stream->buffer_frames / 2;
+        get_ready(stream);
         break;
     case TT_STREAM_RUNNING:
         run(stream);

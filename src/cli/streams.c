@@ -10,11 +10,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "audio/eth.h"
 #include "base/ns.h"
 #include "cli/cmd.h"
 #include "cli/feeder.h"
 #include "cli/stream_clock.h"
-#include "cli/stream_file.h"
+#include "cli/stream_set.h"
 #include "cli/streams_metrics.h"
 #include "cli/streams_show.h"
 #include "os/clock.h"
@@ -22,6 +23,7 @@
 #include "os/notify.h"
 #include "report/json.h"
 #include "report/note.h"
+#include "report/plural.h"
 #include "report/stream_report.h"
 
 #define LOOK_NS     (100 * TT_NS_PER_MS)
@@ -32,6 +34,7 @@
 #define PATIENCE_NS (5 * TT_NS_PER_S) /* for a source or sink that does not answer */
 
 struct streams {
+    const struct tt_stream_set *set;
     const char *command;
     const struct tt_stream_options *options;
     FILE *out;       /* for people */
@@ -47,8 +50,9 @@ struct streams {
     int64_t next_show_ns;
     struct tt_metrics *metrics; /* NULL: nobody wants them */
     int64_t next_metrics_ns;
-    unsigned said; /* notes */
-    bool ready;    /* the manager knows */
+    unsigned said;     /* notes */
+    bool waiting_said; /* of sources that give nothing */
+    bool ready;        /* the manager knows */
     int64_t next_beat_ns;
     int64_t *beat_frames;
     uint_least64_t beat_rounds;
@@ -81,6 +85,21 @@ static void say_notes(struct streams *s)
     }
 }
 
+static void say_no_clock(const struct streams *s)
+{
+    const struct tt_stream_job *job = &s->set->jobs[0];
+    char id[TT_STREAM_ID_TEXT];
+    char dest[TT_MAC_TEXT];
+
+    tt_cli_say(s->command,
+               "ALARM: %s of the CRF stream %s to %s on %s: the streams wait for their clock; look "
+               "after that stream and its talker, or leave clock out",
+               s->clock.followed.crf.pdus == 0 ? "no packet has come in"
+                                               : "nothing that can be followed has come in",
+               tt_stream_id_format(job->clock.stream_id, id), tt_mac_format(job->clock.dest, dest),
+               job->config.ifname);
+}
+
 static void say_clock(struct streams *s)
 {
     static const char *const texts[] = {
@@ -91,11 +110,31 @@ static void say_clock(struct streams *s)
             "look after the CRF stream and its talker",
         [TT_CLOCK_BACK] = "the media clock is back: its CRF stream is followed again",
     };
-    enum tt_stream_clock_news news = tt_stream_clock_look(&s->clock);
+    enum tt_stream_clock_news news = tt_stream_clock_look(&s->clock, tt_cli_now_mono_ns());
 
-    if (news != TT_CLOCK_SAME) {
+    if (news == TT_CLOCK_NEVER) {
+        clear_drawing(s);
+        say_no_clock(s);
+    } else if (news != TT_CLOCK_SAME) {
         clear_drawing(s);
         tt_cli_say(s->command, "%s", texts[news]);
+    }
+}
+
+/* Sources that give nothing, once. */
+static void say_waiting(struct streams *s)
+{
+    if (s->waiting_said || s->options->role != TT_ROLE_TALKER ||
+        tt_cli_now_mono_ns() - s->begin_mono_ns < PATIENCE_NS) {
+        return;
+    }
+    s->waiting_said = true;
+    for (size_t i = 0; i < s->count; i++) {
+        if (s->statuses[i].state == TT_STREAM_FILLING && s->statuses[i].frames == 0) {
+            clear_drawing(s);
+            tt_cli_say(s->command, "%s gives nothing: its stream waits for the first samples",
+                       s->set->jobs[i].end);
+        }
     }
 }
 
@@ -114,7 +153,7 @@ static void print_json(const struct streams *s, bool final)
     struct tt_streams_view view = view_of(s, final);
     json_t *json = tt_streams_json(&view);
 
-    if (!json || tt_json_print_line(stdout, json) != 0) {
+    if (!json || (tt_json_print_line(stdout, json) != 0 && errno != EPIPE)) {
         tt_cli_say(s->command, "cannot write the figures: %s", strerror(json ? errno : ENOMEM));
     }
     json_decref(json);
@@ -146,6 +185,7 @@ static void look(struct streams *s, bool shown)
         }
     }
     say_clock(s);
+    say_waiting(s);
     say_notes(s);
 }
 
@@ -216,7 +256,8 @@ static void notify(struct streams *s)
     char text[128];
 
     if (!s->ready && is_ready(s)) {
-        snprintf(text, sizeof(text), "READY=1\nSTATUS=%zu streams at work", s->count);
+        snprintf(text, sizeof(text), "READY=1\nSTATUS=%zu %s at work", s->count,
+                 tt_plural(s->count, "stream", "streams"));
         tt_notify(text);
         s->ready = true;
         s->next_beat_ns = tt_cli_now_mono_ns();
@@ -266,7 +307,9 @@ static int conclude(struct streams *s)
     } else {
         tt_streams_print_summary(&view, s->out);
     }
-    code = s->clock.followed.crf.holdovers > 0 ? TT_EXIT_NEGATIVE : TT_EXIT_GOOD;
+    code = s->clock.followed.crf.holdovers > 0 || (s->clock.in && !s->clock.found)
+               ? TT_EXIT_NEGATIVE
+               : TT_EXIT_GOOD;
     for (size_t i = 0; i < s->count; i++) {
         const struct tt_stream *stream = &s->streams[i];
         int error = stream->job->report ? write_report(stream, &s->statuses[i]) : 0;
@@ -274,8 +317,10 @@ static int conclude(struct streams *s)
         if (error < 0) {
             tt_cli_say(s->command, "cannot write %s: %s", stream->job->report, strerror(-error));
         }
-        if (error < 0 || s->statuses[i].error < 0) {
+        if (error < 0 || (s->statuses[i].error < 0 && s->statuses[i].error != TT_SOURCE_END)) {
             code = TT_EXIT_ENVIRONMENT;
+        } else if (s->statuses[i].error == TT_SOURCE_END && code != TT_EXIT_ENVIRONMENT) {
+            code = TT_EXIT_USAGE; /* a source that holds nothing */
         } else if (code == TT_EXIT_GOOD && tt_stream_status_is_negative(stream, &s->statuses[i])) {
             code = TT_EXIT_NEGATIVE;
         }
@@ -316,7 +361,7 @@ static int run_feeder(struct streams *s)
     return conclude(s);
 }
 
-static int open_streams(struct streams *s, const struct tt_stream_job *jobs)
+static int open_streams(struct streams *s)
 {
     struct tt_message message;
 
@@ -324,7 +369,7 @@ static int open_streams(struct streams *s, const struct tt_stream_job *jobs)
         struct tt_stream *stream = &s->streams[i];
         int error;
 
-        *stream = (struct tt_stream){.job = &jobs[i],
+        *stream = (struct tt_stream){.job = &s->set->jobs[i],
                                      .role = s->options->role,
                                      .cpu = s->options->cpu,
                                      .group = &s->group,
@@ -332,7 +377,7 @@ static int open_streams(struct streams *s, const struct tt_stream_job *jobs)
                                      .begin_mono_ns = s->begin_mono_ns};
         error = tt_stream_open(stream, &message);
         if (error < 0) {
-            tt_cli_say(s->command, "%s", message.text);
+            tt_stream_set_say(s->set, i, stream->part, message.text);
             s->count = i + 1;
             return is_usage(error) ? TT_EXIT_USAGE : TT_EXIT_ENVIRONMENT;
         }
@@ -340,16 +385,19 @@ static int open_streams(struct streams *s, const struct tt_stream_job *jobs)
         if (message.text[0] != 0) {
             tt_cli_say(s->command, "%s", message.text);
         }
+        if (stream->source && stream->source->remark.text[0] != 0) {
+            tt_cli_say(s->command, "%s", stream->source->remark.text);
+        }
         tt_stream_publish(stream);
     }
     return TT_EXIT_GOOD;
 }
 
 /* One for all, so any of the jobs knows of it. */
-static int open_clock(struct streams *s, const struct tt_stream_job *jobs)
+static int open_clock(struct streams *s)
 {
     struct tt_message message;
-    int error = tt_stream_clock_open(&s->clock, jobs, s->group.engine, &message);
+    int error = tt_stream_clock_open(&s->clock, s->set->jobs, s->group.engine, &message);
 
     s->said |= TT_NOTE_MASTER_LOST; /* say_clock does */
     if (error < 0) {
@@ -360,7 +408,7 @@ static int open_clock(struct streams *s, const struct tt_stream_job *jobs)
     return TT_EXIT_GOOD;
 }
 
-static int run_jobs(struct streams *s, const struct tt_stream_job *jobs)
+static int run_jobs(struct streams *s)
 {
     int code;
 
@@ -373,8 +421,8 @@ static int run_jobs(struct streams *s, const struct tt_stream_job *jobs)
         s->count = 0;
         code = TT_EXIT_ENVIRONMENT;
     } else {
-        code = open_clock(s, jobs);
-        code = code == TT_EXIT_GOOD ? open_streams(s, jobs) : code;
+        code = open_clock(s);
+        code = code == TT_EXIT_GOOD ? open_streams(s) : code;
         if (code == TT_EXIT_GOOD) {
             code = run_feeder(s);
         }
@@ -390,80 +438,46 @@ static int run_jobs(struct streams *s, const struct tt_stream_job *jobs)
     return code;
 }
 
-static size_t count_pipes(const struct tt_stream_job *jobs, size_t count)
+static int run(const struct tt_stream_set *set)
 {
-    size_t n = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        n += strcmp(jobs[i].end, "-") == 0;
-    }
-    return n;
-}
-
-/* What several streams cannot share, or an option and a stream. */
-static int check_jobs(const struct streams *s, const struct tt_stream_job *jobs)
-{
-    size_t piped = count_pipes(jobs, s->count);
-
-    if (piped > 1) {
-        tt_cli_say(s->command, "%zu streams have -, and there is one standard %s", piped,
-                   s->options->role == TT_ROLE_TALKER ? "input" : "output");
-        return TT_EXIT_USAGE;
-    }
-    if (piped > 0 && s->options->json && s->options->role == TT_ROLE_LISTENER) {
-        tt_cli_say(s->command, "standard output cannot have both the audio and --json; give a file "
-                               "for one of them");
-        return TT_EXIT_USAGE;
-    }
-    for (size_t i = 0; i < s->count; i++) {
-        if (s->options->role == TT_ROLE_LISTENER && strcmp(jobs[i].end, "-") != 0) {
-            int code = tt_cli_check_not_stdout(s->command, jobs[i].end);
-
-            if (code != TT_EXIT_GOOD) {
-                return code;
-            }
-        }
-    }
-    return TT_EXIT_GOOD;
-}
-
-static int run(const char *command, const struct tt_stream_options *options,
-               const struct tt_stream_job *jobs, size_t count)
-{
-    bool audio_out = options->role == TT_ROLE_LISTENER && count_pipes(jobs, count) > 0;
+    const struct tt_stream_options *options = set->options;
+    bool audio_out = options->role == TT_ROLE_LISTENER && tt_stream_set_pipes(set) > 0;
     struct streams s = {
-        .command = command,
+        .set = set,
+        .command = set->command,
         .options = options,
         .out = audio_out ? stderr : stdout,
-        .count = count,
+        .count = set->count,
         .begin_mono_ns = tt_cli_now_mono_ns(),
     };
-    int code = check_jobs(&s, jobs);
+    int code = tt_stream_set_check(set);
 
     if (code != TT_EXIT_GOOD) {
         return code;
     }
-    code = tt_metrics_start(command, options->metrics, &s.metrics);
+    code = tt_metrics_start(set->command, options->metrics, &s.metrics);
     if (code != TT_EXIT_GOOD) {
         return code;
     }
     s.redraw = !options->json && isatty(fileno(s.out)) == 1;
     tt_cli_catch_interrupt();
     signal(SIGPIPE, SIG_IGN);
-    code = run_jobs(&s, jobs);
+    code = run_jobs(&s);
     tt_metrics_stop(s.metrics);
     return code;
 }
 
 int tt_streams_run(const char *command, const struct tt_stream_options *options)
 {
+    struct tt_stream_set set = {
+        .command = command, .options = options, .jobs = &options->job, .count = 1};
     struct tt_stream_file_fault fault;
     struct tt_stream_file file;
     int error;
     int code;
 
     if (!options->streams_path) {
-        return run(command, options, &options->job, 1);
+        return run(&set);
     }
     error = tt_stream_file_read(options->streams_path, options->role, &options->job, &file, &fault);
     if (error < 0 && fault.line > 0) {
@@ -475,7 +489,10 @@ int tt_streams_run(const char *command, const struct tt_stream_options *options)
     if (error < 0) {
         return error == -ENOMEM ? TT_EXIT_ENVIRONMENT : TT_EXIT_USAGE;
     }
-    code = run(command, options, file.jobs, file.count);
+    set.file = &file;
+    set.jobs = file.jobs;
+    set.count = file.count;
+    code = run(&set);
     tt_stream_file_done(&file);
     return code;
 }

@@ -77,6 +77,11 @@ static uint64_t xruns_of(const struct tt_stream_status *status)
     return status->xruns + status->card.xruns;
 }
 
+static bool has_sent(const struct tt_stream_status *status)
+{
+    return status->talk.pdus_sent + status->talk.pdus_dropped + status->talk.pdus_refused > 0;
+}
+
 static const char *state_text(const struct tt_stream *stream, const struct tt_stream_status *status)
 {
     switch (status->state) {
@@ -246,17 +251,39 @@ static void print_lateness(const struct tt_streams_view *view, FILE *out)
     tt_table_done(&table);
 }
 
+/* What neither the engine's counters nor xruns tell. */
+static void print_unsaid(const struct tt_stream *stream, const struct tt_stream_status *status,
+                         size_t number, FILE *out)
+{
+    uint64_t slips = status->card.slips;
+
+    if (slips > 0) {
+        fprintf(out,
+                "%zu: %s slipped %" PRIu64 " %s: silence was put in, or frames were left out, to "
+                "set the level\n",
+                number, stream->job->end, slips, tt_plural(slips, "time", "times"));
+    }
+    if (!is_talker(stream) || status->error < 0 || has_sent(status)) {
+        return;
+    }
+    if (status->frames == 0) {
+        fprintf(out, "%zu: nothing came in from %s\n", number, stream->job->end);
+    } else {
+        fprintf(out, "%zu: nothing was sent\n", number);
+    }
+}
+
 static void print_losses(const struct tt_streams_view *view, FILE *out)
 {
     for (size_t i = 0; i < view->count; i++) {
         const struct tt_stream *stream = &view->streams[i];
         const struct tt_stream_status *status = &view->statuses[i];
         uint64_t xruns = xruns_of(status);
-        struct tt_loss_line line;
+        struct tt_loss_line line = {.text = ""};
 
         if (is_talker(stream)) {
             tt_loss_line_talk(&status->talk, status->notes, &line);
-        } else {
+        } else if (status->error == 0 || status->listen.packets > 0) {
             struct tt_listen_counters counters = status->listen;
 
             counters.xruns = 0; /* the engine's one is that the talker went, where that ends it */
@@ -269,6 +296,7 @@ static void print_losses(const struct tt_streams_view *view, FILE *out)
             fprintf(out, "%zu: %s was too slow %" PRIu64 " %s\n", i + 1, stream->job->end, xruns,
                     tt_plural(xruns, "time", "times"));
         }
+        print_unsaid(stream, status, i + 1, out);
     }
 }
 
@@ -289,8 +317,8 @@ void tt_streams_print_summary(const struct tt_streams_view *view, FILE *out)
 bool tt_stream_status_is_negative(const struct tt_stream *stream,
                                   const struct tt_stream_status *status)
 {
-    return lost(stream, status) > 0 || xruns_of(status) > 0 ||
-           (is_talker(stream) ? (status->notes & TT_NOTE_LINK_DOWN) != 0
+    return lost(stream, status) > 0 || xruns_of(status) > 0 || status->card.slips > 0 ||
+           (is_talker(stream) ? (status->notes & TT_NOTE_LINK_DOWN) != 0 || status->frames == 0
                               : status->listen.stream.pdus_placed == 0);
 }
 

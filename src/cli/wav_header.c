@@ -12,6 +12,8 @@
 #define CHUNK_BYTES    8
 #define FMT_BYTES      16
 #define FMT_BYTES_MAX  40 /* with the extension */
+/* What programs that write to a pipe claim, or little less: 2 or 4 GiB. */
+#define CLAIM_UNKNOWN 0x7FFF0000
 
 static off_t file_bytes(FILE *in)
 {
@@ -40,6 +42,19 @@ bool tt_wav_chunk_find(FILE *in, const char *name, uint64_t *ret_bytes)
         at += CHUNK_BYTES + (off_t)bytes;
     }
     return false;
+}
+
+uint64_t tt_wav_bytes_missing(FILE *in)
+{
+    uint8_t claim[4];
+    uint64_t bytes;
+
+    if (!tt_wav_chunk_find(in, "data", &bytes) || fseeko(in, -4, SEEK_CUR) != 0 ||
+        fread(claim, 1, sizeof(claim), in) != sizeof(claim) ||
+        tt_get_le32(claim) >= CLAIM_UNKNOWN) {
+        return 0;
+    }
+    return tt_get_le32(claim) - bytes;
 }
 
 static void fmt_parse(const uint8_t *fmt, struct tt_wav_header *header)

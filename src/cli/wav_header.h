@@ -26,6 +26,10 @@ struct tt_wav_header {
 /* From the start of a file that can be sought in. */
 struct tt_wav_header tt_wav_header_read(FILE *in);
 
+/* How many bytes of its samples the file does not hold although its header claims them; 0 also
+ * where the header was written before anybody knew how long it would be. */
+uint64_t tt_wav_bytes_missing(FILE *in);
+
 /* Goes to the start of the content of the first chunk of that name, of which the file holds
  * *ret_bytes. False where there is none. */
 bool tt_wav_chunk_find(FILE *in, const char *name, uint64_t *ret_bytes);

@@ -28,6 +28,7 @@ const char *tt_midi_stamp_name(unsigned stamp)
         [TT_MIDI_STAMP_KERNEL] = "kernel framing",
         [TT_MIDI_STAMP_SEQUENCER] = "sequencer, real time",
         [TT_MIDI_STAMP_READ] = "time of reading",
+        [TT_MIDI_STAMP_TICKS] = "sequencer, ticks",
     };
 
     return stamp < TT_MIDI_STAMPS ? names[stamp] : NULL;

@@ -41,6 +41,7 @@ enum tt_midi_stamp {
     TT_MIDI_STAMP_KERNEL,    /* raw MIDI framing: the driver's reception */
     TT_MIDI_STAMP_SEQUENCER, /* the sequencer's real-time queue */
     TT_MIDI_STAMP_READ,      /* when read() returned */
+    TT_MIDI_STAMP_TICKS,     /* the sequencer's ticks: of use for comparison only */
     TT_MIDI_STAMPS
 };
 

@@ -23,6 +23,7 @@ enum tt_midi_port_stamp {
     TT_MIDI_PORT_STAMP_KERNEL,
     TT_MIDI_PORT_STAMP_SEQUENCER,
     TT_MIDI_PORT_STAMP_READ,
+    TT_MIDI_PORT_STAMP_TICKS,
 };
 
 /* Bytes that came at one time. */
@@ -66,6 +67,7 @@ struct tt_midi_port_setup {
     const char *name;
     bool output;           /* else input */
     bool no_kernel_stamps; /* raw MIDI as a kernel gives it that has none */
+    bool ticks;            /* the sequencer's stamps in ticks, as arecordmidi takes them */
     size_t buffer_bytes;   /* of raw MIDI in the kernel; 0: 1 MiB, the most there is */
     int baud;              /* of a serial port; 0: 31250 */
     bool schedule;         /* output to the sequencer goes through its queue */

@@ -3,8 +3,8 @@
  * delivered to us. See midi_port.h.
  *
  * A sequencer's ticks advance in timer callbacks only; its real time is interpolated, so it is what
- * is asked for. Queue time is brought to CLOCK_MONOTONIC by a reading between two of the clock,
- * anew every second.
+ * is asked for, except for comparison. Queue time is brought to CLOCK_MONOTONIC by a reading
+ * between two of the clock, anew when that has become old.
  */
 #include "os/midi_port.h"
 
@@ -20,6 +20,9 @@
 #define SYNC_NS      (20 * TT_NS_PER_MS)
 #define MESSAGE_MAX  12
 #define ENCODE_BYTES 65536 /* a longer SysEx is sent in pieces */
+#define QUARTER_US   500000
+#define TICK_NS      20000
+#define PPQ          (QUARTER_US / (TICK_NS / 1000))
 
 struct seq {
     struct tt_midi_port port;
@@ -27,6 +30,7 @@ struct seq {
     snd_midi_event_t *codec;
     int own_port;
     int queue; /* -1: none */
+    bool ticks;
     int64_t mono_minus_queue_ns;
     int64_t synced_ns;
     int64_t last_ns;
@@ -74,7 +78,8 @@ static void take_event(struct seq *seq, const snd_seq_event_t *event)
 {
     long bytes;
 
-    seq->rest_ns = ns_of(&event->time.time) + seq->mono_minus_queue_ns;
+    seq->rest_ns = (seq->ticks ? (int64_t)event->time.tick * TICK_NS : ns_of(&event->time.time)) +
+                   seq->mono_minus_queue_ns;
     seq->last_ns = seq->rest_ns;
     if (event->type == SND_SEQ_EVENT_SYSEX) {
         seq->rest = event->data.ext.ptr;
@@ -221,6 +226,18 @@ static int start_queue(struct seq *seq)
     if (seq->queue < 0) {
         return seq->queue;
     }
+    if (seq->ticks) {
+        snd_seq_queue_tempo_t *tempo;
+        int error;
+
+        snd_seq_queue_tempo_alloca(&tempo);
+        snd_seq_queue_tempo_set_tempo(tempo, QUARTER_US);
+        snd_seq_queue_tempo_set_ppq(tempo, PPQ);
+        error = snd_seq_set_queue_tempo(seq->seq, seq->queue, tempo);
+        if (error < 0) {
+            return error;
+        }
+    }
     snd_seq_start_queue(seq->seq, seq->queue, NULL);
     snd_seq_drain_output(seq->seq);
     sync_queue(seq);
@@ -241,7 +258,7 @@ static int make_port(struct seq *seq, bool output)
                                SND_SEQ_PORT_TYPE_MIDI_GENERIC | SND_SEQ_PORT_TYPE_APPLICATION);
     if (!output) {
         snd_seq_port_info_set_timestamping(info, 1);
-        snd_seq_port_info_set_timestamp_real(info, 1);
+        snd_seq_port_info_set_timestamp_real(info, !seq->ticks);
         snd_seq_port_info_set_timestamp_queue(info, seq->queue);
     }
     error = snd_seq_create_port(seq->seq, info);
@@ -342,7 +359,8 @@ int tt_midi_seq_open(const struct tt_midi_port_setup *setup, struct tt_midi_port
         return -ENOMEM;
     }
     seq->port.ops = &seq_ops;
-    seq->port.stamp = TT_MIDI_PORT_STAMP_SEQUENCER;
+    seq->ticks = setup->ticks;
+    seq->port.stamp = seq->ticks ? TT_MIDI_PORT_STAMP_TICKS : TT_MIDI_PORT_STAMP_SEQUENCER;
     seq->port.schedules = setup->output && setup->schedule;
     seq->queue = -1;
     error = set_up(seq, setup);

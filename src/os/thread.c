@@ -7,6 +7,8 @@
 #include <sched.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -99,6 +101,37 @@ int tt_thread_pin(struct tt_thread *thread, int cpu)
     CPU_ZERO(&set);
     CPU_SET((size_t)cpu, &set);
     return -pthread_setaffinity_np(thread->thread, sizeof(set), &set);
+}
+
+/* Asked by doing it: cgroups take processors away too. */
+bool tt_cpu_is_there(int cpu)
+{
+    cpu_set_t before;
+    cpu_set_t set;
+    bool there;
+
+    if (cpu < 0 || cpu >= CPU_SETSIZE || sched_getaffinity(0, sizeof(before), &before) < 0) {
+        return false;
+    }
+    CPU_ZERO(&set);
+    CPU_SET((size_t)cpu, &set);
+    there = sched_setaffinity(0, sizeof(set), &set) == 0;
+    sched_setaffinity(0, sizeof(before), &before);
+    return there;
+}
+
+const char *tt_cpu_list(char ret_text[TT_CPUS_TEXT])
+{
+    FILE *in = fopen("/sys/devices/system/cpu/online", "re");
+
+    if (!in || !fgets(ret_text, TT_CPUS_TEXT, in)) {
+        snprintf(ret_text, TT_CPUS_TEXT, "?");
+    }
+    ret_text[strcspn(ret_text, "\n")] = 0;
+    if (in) {
+        fclose(in);
+    }
+    return ret_text;
 }
 
 void tt_thread_join(struct tt_thread *thread)

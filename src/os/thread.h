@@ -27,6 +27,13 @@ int tt_thread_start(struct tt_thread *thread, void (*run)(void *context), void *
 int tt_thread_start_plain(struct tt_thread *thread, void (*run)(void *context), void *context);
 /* Keeps it on one processor. 0 or -errno (-EINVAL: there is none of that number). */
 int tt_thread_pin(struct tt_thread *thread, int cpu);
+
+/* Whether this process may run on that processor. */
+bool tt_cpu_is_there(int cpu);
+#define TT_CPUS_TEXT 128
+/* "0-3,6": the processors that are online; "?" where the kernel does not tell. */
+const char *tt_cpu_list(char ret_text[TT_CPUS_TEXT]);
+
 /* Joins; nothing where it does not run, or in a forked child. The caller has told run() to return.
  */
 void tt_thread_join(struct tt_thread *thread);

@@ -45,10 +45,10 @@ static const struct kind kinds[TT_FINDING_KINDS] = {
         {"margin_large",
          "every PDU comes at least {least_ns} before its presentation time, more than class B's "
          "50 ms: a listener must keep as much, and the sound is as late; lower the talker's mtt"},
-    [TT_FINDING_STAMPS_MISSING] =
-        {"stamps_missing",
-         "a presentation time is due and missing {count} times in {of} PDUs (tv is 0): a listener "
-         "cannot tell when to play them"},
+    [TT_FINDING_STAMPS_MISSING] = {"stamps_missing",
+                                   "a presentation time is due and missing {count:time|times} in "
+                                   "{of} PDUs (tv is 0): a listener "
+                                   "cannot tell when to play them"},
     [TT_FINDING_SPARSE_MISUSED] =
         {"sparse_misused",
          "the sparse flag is set, yet {count} of {of} PDUs carry a stamp out of turn (sp promises "
@@ -56,7 +56,8 @@ static const struct kind kinds[TT_FINDING_KINDS] = {
     [TT_FINDING_PERIOD_CUT] =
         {"period_cut",
          "the PDU period is cut to whole ns and made good later: the stamps step by {step_ns} "
-         "after {every_pdus} PDUs ({count} times so): inaudible, but a recovered clock wobbles; "
+         "after {every_pdus} PDUs ({count:time|times} so): inaudible, but a recovered clock "
+         "wobbles; "
          "the talker must count frames, not add up periods"},
     [TT_FINDING_CLOCK_UNCERTAIN] =
         {"clock_uncertain",
@@ -64,7 +65,7 @@ static const struct kind kinds[TT_FINDING_KINDS] = {
          "clock master; look at its gPTP"},
     [TT_FINDING_CLOCK_RESTARTS] =
         {"clock_restarts",
-         "the talker announced {count} times that its media clock began anew (mr): listeners "
+         "the talker announced {count:time|times} that its media clock began anew (mr): listeners "
          "resynchronise there"},
     [TT_FINDING_CRF_UNEVEN] =
         {"crf_uneven",
@@ -72,17 +73,18 @@ static const struct kind kinds[TT_FINDING_KINDS] = {
          "them is wrong there"},
     [TT_FINDING_BURSTS] =
         {"bursts",
-         "{count} of {of} PDUs ({share}) came in {bursts} bursts, up to {longest_pdus} at once: "
+         "{count} of {of} PDUs ({share}) came in {bursts:burst|bursts}, up to {longest_pdus} at "
+         "once: "
          "they exceed a reservation and shallow queues drop them; have the launch times kept "
          "(ETF, taprio) or see what holds packets up"},
     [TT_FINDING_LOST] =
         {"lost",
          "{count} of {of} PDUs ({share}) are missing, up to {longest_pdus} in a row: silence in "
          "their place; look for drops at each port on the way"},
-    [TT_FINDING_SEQUENCE_JUMPS] =
-        {"sequence_jumps",
-         "the sequence number jumped {count} times while the stamps went on: nothing is missing, "
-         "but listeners count losses; the talker miscounts"},
+    [TT_FINDING_SEQUENCE_JUMPS] = {"sequence_jumps",
+                                   "the sequence number jumped {count:time|times} while the stamps "
+                                   "went on: nothing is missing, "
+                                   "but listeners count losses; the talker miscounts"},
     [TT_FINDING_DUPLICATED] =
         {"duplicated",
          "{count} of {of} PDUs ({share}) came twice: they cost bandwidth; look for a loop, or two "
@@ -91,18 +93,17 @@ static const struct kind kinds[TT_FINDING_KINDS] = {
         {"reordered",
          "{count} of {of} PDUs ({share}) came behind a later one: a listener needs playout "
          "latency to put them back; look for parallel paths or queues"},
-    [TT_FINDING_RESTARTED] =
-        {"restarted",
-         "the talker started anew {count} times (sequence and stamps): a gap in the sound each "
-         "time"},
-    [TT_FINDING_SHAPE_CHANGED] =
-        {"shape_changed",
-         "format, rate, channels or frames per PDU changed {count} times: listeners refuse what "
-         "they were not set up for; the last is shown"},
-    [TT_FINDING_SHARED_ID] =
-        {"shared_id",
-         "{count} other streams here have the same stream ID (other sender or destination): "
-         "listeners mix them up; give each talker an ID of its own"},
+    [TT_FINDING_RESTARTED] = {"restarted", "the talker started anew {count:time|times} (sequence "
+                                           "and stamps): a gap in the sound each "
+                                           "time"},
+    [TT_FINDING_SHAPE_CHANGED] = {"shape_changed",
+                                  "format, rate, channels or frames per PDU changed "
+                                  "{count:time|times}: listeners refuse what "
+                                  "they were not set up for; the last is shown"},
+    [TT_FINDING_SHARED_ID] = {"shared_id",
+                              "{count:other stream here has|other streams here have} the same "
+                              "stream ID (other sender or destination): "
+                              "listeners mix them up; give each talker an ID of its own"},
     [TT_FINDING_UNTAGGED] =
         {"untagged",
          "no 802.1Q tag: bridges forward it as best effort, without a reservation; fine back to "
@@ -172,10 +173,31 @@ static int format_figure(char *text, size_t bytes, const char *name, int64_t val
 }
 
 static int format_field(char *text, size_t bytes, const char *field, size_t length,
+                        const struct tt_finding *finding);
+
+/* "{count:time|times}": the number, and the word that it takes. */
+static int format_counted(char *text, size_t bytes, const char *field, size_t name, size_t length,
+                          const struct tt_finding *finding)
+{
+    const char *one = field + name + 1;
+    const char *many = strchr(one, '|') + 1;
+    int at = format_field(text, bytes, field, name, finding);
+    bool is_one = strcmp(text, "1") == 0;
+
+    return at + snprintf(text + at, bytes - (size_t)at, " %.*s",
+                         (int)(is_one ? many - 1 - one : field + length - many),
+                         is_one ? one : many);
+}
+
+static int format_field(char *text, size_t bytes, const char *field, size_t length,
                         const struct tt_finding *finding)
 {
     const int64_t *figures = finding->figures;
+    size_t name = strcspn(field, ":}");
 
+    if (name < length) {
+        return format_counted(text, bytes, field, name, length, finding);
+    }
     if (strncmp(field, "detail", length) == 0) {
         return snprintf(text, bytes, "%s", finding->detail);
     }

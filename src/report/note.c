@@ -57,7 +57,7 @@ const char *tt_note_text(enum tt_note note)
     case TT_NOTE_UNSYNCHRONISED:
         return "the kernel says that its clock is not synchronised (STA_UNSYNC): packets carried "
                "tu, so listeners need not trust their stamps; where ptp4l and phc2sys, or chrony "
-               "without rtcsync, keep it right all the same, give tu never";
+               "without rtcsync, keep it right all the same, give tu never (--tu never)";
     case TT_NOTE_MASTER_LOST:
         return "ALARM: the media clock's master was gone, or said that it is uncertain: the stream "
                "ran on at the rate that was found, and its packets carried tu; look after the CRF "

@@ -36,7 +36,7 @@ static void say_no_interface(const struct tt_stream_config *config, struct tt_me
     char names[400];
 
     tt_interface_names(names, sizeof(names));
-    say(message, "ifname \"%s\" does not exist; give one of: %s", config->ifname, names);
+    say(message, "interface \"%s\" does not exist; give one of: %s", config->ifname, names);
 }
 
 static void say_no_socket(const struct tt_stream_config *config, int error,
@@ -44,12 +44,12 @@ static void say_no_socket(const struct tt_stream_config *config, int error,
 {
     if (error == -EPERM) {
         say(message,
-            "ifname \"%s\" cannot be opened: raw Ethernet needs CAP_NET_RAW; run the program as "
+            "interface \"%s\" cannot be opened: raw Ethernet needs CAP_NET_RAW; run the program as "
             "root, or give it the capability (setcap cap_net_raw+ep PROGRAM)",
             config->ifname);
     } else {
         say(message,
-            "ifname \"%s\" cannot be opened: no packet socket (%s); the kernel needs "
+            "interface \"%s\" cannot be opened: no packet socket (%s); the kernel needs "
             "CONFIG_PACKET",
             config->ifname, strerror(-error));
     }
@@ -68,12 +68,12 @@ static void say_failure(const struct tt_stream_config *config, enum tt_link_step
         say_no_interface(config, message);
         break;
     case TT_LINK_STEP_ETHERNET:
-        say(message, "ifname \"%s\" is no Ethernet interface; AVTP needs one, like eth0",
+        say(message, "interface \"%s\" is no Ethernet interface; AVTP needs one, like eth0",
             config->ifname);
         break;
     case TT_LINK_STEP_PRIORITY:
         say(message,
-            "prio \"%d\" was refused (%s); above 6 it needs CAP_NET_ADMIN, give 0 to 6, like 3",
+            "priority \"%d\" was refused (%s); above 6 it needs CAP_NET_ADMIN, give 0 to 6, like 3",
             config->priority, why);
         break;
     case TT_LINK_STEP_LAUNCH:
@@ -83,17 +83,18 @@ static void say_failure(const struct tt_stream_config *config, enum tt_link_step
             why);
         break;
     case TT_LINK_STEP_RING:
-        say(message, "ifname \"%s\": no memory for a receive ring (%s); free some", config->ifname,
-            why);
+        say(message, "interface \"%s\": no memory for a receive ring (%s); free some",
+            config->ifname, why);
         break;
     case TT_LINK_STEP_MEMBERSHIP:
         say(message,
-            "addr cannot be received on \"%s\" (%s); give a multicast address, or the "
+            "the stream's address cannot be received on \"%s\" (%s); give a multicast address, or "
+            "the "
             "interface's own",
             config->ifname, why);
         break;
     default:
-        say(message, "ifname \"%s\" cannot be opened: %s", config->ifname, why);
+        say(message, "interface \"%s\" cannot be opened: %s", config->ifname, why);
         break;
     }
 }
@@ -114,7 +115,7 @@ static int find_pace(const struct tt_stream_config *config, struct tt_pace_found
     tt_pace_find(qdiscs, error < 0 ? 0 : n, config->priority, ret_found);
     if (config->pace == TT_PACE_KERNEL && ret_found->pace != TT_PACE_KEPT) {
         say(ret_message,
-            "pace \"kernel\": %s (ifname \"%s\", prio %d); see tc-etf(8), or give pace auto",
+            "pace \"kernel\": %s (interface \"%s\", priority %d); see tc-etf(8), or give pace auto",
             tt_pace_text(ret_found->pace), config->ifname, config->priority);
         return error < 0 ? error : -EOPNOTSUPP;
     }

@@ -50,6 +50,7 @@ int tt_clock_in_new(const struct tt_clock_in_setup *setup, struct tt_clock_in **
     }
     tt_crf_listener_init(&in->listener, setup->stream_id, &in->log, 0);
     in->live.uncertain = true;
+    in->shared = in->live; /* nobody may take it as found before the engine runs */
     *ret_in = in;
     return 0;
 }

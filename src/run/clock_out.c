@@ -17,6 +17,7 @@
 
 struct tt_clock_out {
     struct tt_link *link;
+    enum tt_tu tu;
     struct tt_crf_talker talker;
     struct tt_seqlock lock;
     struct tt_clock_out_counters shared;
@@ -32,6 +33,7 @@ int tt_clock_out_new(const struct tt_clock_out_setup *setup, struct tt_clock_out
         return -ENOMEM;
     }
     out->link = setup->link;
+    out->tu = setup->tu;
     error = tt_crf_talker_init(&out->talker, setup->config, setup->grid, setup->link->mac);
     if (error < 0) {
         free(out);
@@ -89,6 +91,11 @@ int64_t tt_clock_out_step(struct tt_clock_out *out, int64_t now_tai_ns)
     out->shared = out->live;
     tt_counters_end(&out->lock);
     return tt_talker_next_launch(talker);
+}
+
+void tt_clock_out_set_clock(struct tt_clock_out *out, bool unsynchronised)
+{
+    tt_talker_set_uncertain(&out->talker.talker, unsynchronised && out->tu == TT_TU_AUTO);
 }
 
 void tt_clock_out_clock_step(struct tt_clock_out *out, int64_t step_ns)

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "audio/crf_talker.h"
+#include "audio/stream_config.h"
 #include "base/attr.h"
 #include "os/link.h"
 
@@ -26,6 +27,7 @@ struct tt_clock_out_setup {
     const struct tt_crf_config *config;
     struct tt_link *link;             /* stays the caller's; talkers may share it */
     const struct tt_media_grid *grid; /* NULL: TAI */
+    enum tt_tu tu;                    /* whether what the kernel says of its clock counts */
 };
 
 struct tt_clock_out;
@@ -41,6 +43,8 @@ void tt_clock_out_counters(struct tt_clock_out *out, struct tt_clock_out_counter
 void tt_clock_out_begin(struct tt_clock_out *out, int64_t media_tai_ns);
 /* Sends what is due. Returns the time of the next step. */
 TT_RT int64_t tt_clock_out_step(struct tt_clock_out *out, int64_t now_tai_ns);
+/* As tt_talk_set_clock: what is told is no surer than what the talkers send. */
+TT_RT void tt_clock_out_set_clock(struct tt_clock_out *out, bool unsynchronised);
 TT_RT void tt_clock_out_clock_step(struct tt_clock_out *out, int64_t step_ns);
 
 #endif

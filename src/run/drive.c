@@ -27,12 +27,14 @@ static void sleep_until(const struct tt_drive *drive, int64_t mono_ns)
 static int send_message(struct tt_drive *drive, size_t number)
 {
     uint8_t message[TT_PROBE_MESSAGE];
+    bool sysex = drive->due[number].sysex;
+    size_t bytes = tt_probe_message(number, sysex, message);
     size_t at = 0;
 
-    tt_probe_message(number, message);
+    drive->sent[number].sysex = sysex;
     drive->sent[number].before_ns = tt_midi_port_now_ns();
-    while (at < sizeof(message) && !atomic_load_explicit(&drive->quit, memory_order_relaxed)) {
-        int put = drive->port->ops->write(drive->port, message + at, sizeof(message) - at, 0);
+    while (at < bytes && !atomic_load_explicit(&drive->quit, memory_order_relaxed)) {
+        int put = drive->port->ops->write(drive->port, message + at, bytes - at, 0);
 
         if (put < 0) {
             return put;
@@ -53,7 +55,10 @@ static void run(void *context)
     for (size_t i = 0; i < drive->count && !drive->error &&
                        !atomic_load_explicit(&drive->quit, memory_order_acquire);
          i++) {
-        sleep_until(drive, drive->start_mono_ns + drive->due_ns[i]);
+        sleep_until(drive, drive->start_mono_ns + drive->due[i].due_ns);
+        if (drive->hold && i == drive->hold_at) {
+            atomic_store_explicit(drive->hold, true, memory_order_relaxed);
+        }
         drive->error = send_message(drive, i);
         atomic_fetch_add_explicit(&drive->done, 1, memory_order_release);
     }

@@ -15,10 +15,12 @@
 #include "os/thread.h"
 
 struct tt_drive {
-    struct tt_midi_port *port;  /* the caller's */
-    const int64_t *due_ns;      /* since the start, `count` of them */
-    struct tt_probe_sent *sent; /* filled in */
+    struct tt_midi_port *port;      /* the caller's */
+    const struct tt_probe_due *due; /* `count` of them */
+    struct tt_probe_sent *sent;     /* filled in */
     size_t count;
+    atomic_bool *hold; /* NULL, or what is set when `hold_at` are out */
+    size_t hold_at;
     int64_t start_mono_ns;
     atomic_size_t done; /* messages that are out */
     atomic_bool ended;  /* all are, or the port failed: */
@@ -27,7 +29,7 @@ struct tt_drive {
     struct tt_thread thread;
 };
 
-/* All fields up to `count` are set; the rest is zero. 0 or -errno. */
+/* All fields up to `hold_at` are set; the rest is zero. 0 or -errno. */
 int tt_drive_start(struct tt_drive *drive);
 void tt_drive_stop(struct tt_drive *drive);
 

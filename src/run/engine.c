@@ -164,6 +164,14 @@ int tt_engine_add_listen(struct tt_engine *engine, struct tt_listen *listen, str
     return port ? tt_engine_port_add(port, listen, stream_id) : -ENOMEM;
 }
 
+int tt_engine_hand(struct tt_engine *engine, struct tt_link *link,
+                   const struct tt_link_packet *packet)
+{
+    struct tt_engine_port *port = port_of(engine, link);
+
+    return port ? tt_engine_port_hand(port, packet) : -ENOMEM;
+}
+
 void tt_engine_remove_listen(struct tt_engine *engine, const struct tt_listen *listen)
 {
     for (size_t i = 0; i < engine->port_count; i++) {
@@ -210,6 +218,9 @@ static void look_at_clock(struct tt_engine *engine, int64_t mono_ns)
     unsynchronised = engine->clock->ops->unsynchronised(engine->clock);
     for (size_t i = 0; i < engine->talk_count; i++) {
         tt_talk_set_clock(engine->talks[i], unsynchronised);
+    }
+    if (engine->clock_out) {
+        tt_clock_out_set_clock(engine->clock_out, unsynchronised);
     }
 }
 

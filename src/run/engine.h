@@ -51,6 +51,12 @@ void tt_engine_follow(struct tt_engine *engine, struct tt_clock_in *in);
  * talkers. It outlives the engine. */
 void tt_engine_tell(struct tt_engine *engine, struct tt_clock_out *out);
 
+/* While it is stopped: a packet that was taken from its listeners' link, such as the one that told
+ * what the stream is. At the next start they begin when it arrived, and get it and all that the
+ * link holds since. 0 or -ENOMEM. */
+int tt_engine_hand(struct tt_engine *engine, struct tt_link *link,
+                   const struct tt_link_packet *packet);
+
 /* Starts all its streams at one time, each as tt_talk_start and tt_listen_start say. `thread`
  * false: the caller steps. 0 or -errno (-EINVAL: there is no such processor). */
 int tt_engine_start(struct tt_engine *engine, bool thread);

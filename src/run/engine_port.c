@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "audio/eth.h"
 #include "base/bytes.h"
@@ -32,6 +33,7 @@ int tt_engine_port_init(struct tt_engine_port *port, struct tt_link *link)
 void tt_engine_port_done(struct tt_engine_port *port)
 {
     free(port->packets);
+    free(port->first.data);
     free(port->listens);
     free(port->streams);
 }
@@ -132,10 +134,27 @@ static int receive_batch(struct tt_engine_port *port, struct tt_link_packet *ret
     return n;
 }
 
+int tt_engine_port_hand(struct tt_engine_port *port, const struct tt_link_packet *packet)
+{
+    uint8_t *data = malloc(packet->bytes);
+
+    if (!data) {
+        return -ENOMEM;
+    }
+    memcpy(data, packet->data, packet->bytes);
+    free(port->first.data);
+    port->first = *packet;
+    port->first.data = data;
+    return 0;
+}
+
 void tt_engine_port_empty(struct tt_engine_port *port)
 {
     struct tt_link_packet packets[TT_LINK_BATCH];
 
+    if (port->first.bytes > 0) {
+        return; /* taken from the link, in order: what is there came after it */
+    }
     for (int batch = 0; batch < BACKLOG_BATCHES && receive_batch(port, packets) > 0; batch++) {
     }
     port->link->ops->receive_drops(port->link);
@@ -143,8 +162,11 @@ void tt_engine_port_empty(struct tt_engine_port *port)
 
 void tt_engine_port_begin(struct tt_engine_port *port, int64_t now_tai_ns)
 {
+    int64_t begin_tai_ns =
+        port->first.bytes > 0 ? tt_min64(port->first.time_tai_ns, now_tai_ns) : now_tai_ns;
+
     for (size_t i = 0; i < port->listen_count; i++) {
-        tt_listen_begin(port->listens[i], now_tai_ns);
+        tt_listen_begin(port->listens[i], begin_tai_ns);
     }
 }
 
@@ -208,6 +230,10 @@ static int64_t receive_all(struct tt_engine_port *port, int64_t now_tai_ns,
     struct tt_link_packet packets[TT_LINK_BATCH];
     int64_t last_tai_ns = now_tai_ns;
 
+    if (port->first.bytes > 0) {
+        hand_out(port, &port->first, now_tai_ns, counters);
+        port->first.bytes = 0;
+    }
     for (int batch = 0; batch < BATCHES_A_STEP; batch++) {
         int n = receive_batch(port, packets);
 

@@ -2,8 +2,8 @@
  * One receiving link of an engine, and its listeners: each packet is read once, and goes to the
  * listener of its stream.
  *
- * run/engine.c alone includes it. All but _init, _done, _add, _remove, _empty and _begin is on the
- * engine's thread.
+ * run/engine.c alone includes it. All but _init, _done, _add, _remove, _hand, _empty and _begin is
+ * on the engine's thread.
  */
 #ifndef TT_RUN_ENGINE_PORT_H
 #define TT_RUN_ENGINE_PORT_H
@@ -27,6 +27,7 @@ struct tt_engine_port {
     bool gone;        /* the link's interface */
     uint8_t *packets; /* TT_LINK_BATCH x packet_bytes */
     size_t packet_bytes;
+    struct tt_link_packet first; /* handed over before the start; bytes 0: none. Owns its data */
     struct tt_listen **listens;
     size_t listen_count;
     struct tt_engine_port_stream *streams; /* open addressing, at most half full */
@@ -40,8 +41,12 @@ void tt_engine_port_done(struct tt_engine_port *port);
 int tt_engine_port_add(struct tt_engine_port *port, struct tt_listen *listen, uint64_t stream_id);
 void tt_engine_port_remove(struct tt_engine_port *port, const struct tt_listen *listen);
 
-/* Drops what came while nobody listened. */
+/* The packet, a copy of it, is the first that its listeners get. 0 or -ENOMEM. */
+int tt_engine_port_hand(struct tt_engine_port *port, const struct tt_link_packet *packet);
+
+/* Drops what came while nobody listened: all, or with a packet handed over what was before it. */
 void tt_engine_port_empty(struct tt_engine_port *port);
+/* Now, or when the packet that was handed over arrived. */
 void tt_engine_port_begin(struct tt_engine_port *port, int64_t now_tai_ns);
 void tt_engine_port_note(struct tt_engine_port *port, unsigned notes);
 /* Takes what arrived up to now, and ends the run. */

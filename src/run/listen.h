@@ -60,8 +60,8 @@ void tt_listen_read(struct tt_listen *listen, int64_t frame, enum tt_pcm_format 
 
 /* Stops, and drops what was not read yet: the engine stands at the program's position. */
 void tt_listen_prepare(struct tt_listen *listen);
-/* Starts the device where it stands; packets that arrived before are dropped. `thread` false: the
- * caller steps. 0 or -errno. */
+/* Starts the device where it stands; packets that arrived before are dropped, but for
+ * tt_engine_hand. `thread` false: the caller steps. 0 or -errno. */
 int tt_listen_start(struct tt_listen *listen, bool thread);
 /* Stops and joins; idempotent. */
 void tt_listen_stop(struct tt_listen *listen);

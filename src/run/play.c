@@ -50,7 +50,7 @@ static void send_output(struct tt_play *play, const struct tt_player_output *out
 {
     int64_t due_mono_ns = play->start_mono_ns + output->due_ns;
 
-    if (output->first && !play->port->schedules) {
+    if (output->first) {
         tt_hist_record(play->lateness, tt_midi_port_now_ns() - due_mono_ns);
     }
     play->error = write_whole(play, output->data, output->bytes,
@@ -80,10 +80,15 @@ static void silence(struct tt_play *play)
     }
 }
 
+static int64_t ahead_of(const struct tt_play *play)
+{
+    return play->port->schedules ? AHEAD_NS : 0;
+}
+
 static void run(void *context)
 {
     struct tt_play *play = context;
-    int64_t ahead_ns = play->port->schedules ? AHEAD_NS : 0;
+    int64_t ahead_ns = ahead_of(play);
 
     while (!play->error && !atomic_load_explicit(&play->quit, memory_order_acquire)) {
         int64_t now_ns = tt_midi_port_now_ns() - play->start_mono_ns;
@@ -107,7 +112,7 @@ static void run(void *context)
 
 int tt_play_start(struct tt_play *play)
 {
-    play->start_mono_ns = tt_midi_port_now_ns() + LEAD_NS;
+    play->start_mono_ns = tt_midi_port_now_ns() + LEAD_NS + ahead_of(play);
     return tt_thread_start(&play->thread, run, play);
 }
 

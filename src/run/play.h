@@ -16,7 +16,7 @@
 struct tt_play {
     struct tt_player *player;   /* the caller's */
     struct tt_midi_port *port;  /* the caller's */
-    struct tt_hist *lateness;   /* the caller's: sent - due, read it behind the end */
+    struct tt_hist *lateness;   /* the caller's: handed over - due, read it behind the end */
     int64_t start_mono_ns;      /* of time 0 */
     atomic_uint_least64_t sent; /* events */
     atomic_bool ended;

@@ -20,6 +20,7 @@
 _Static_assert((int)TT_MIDI_PORT_STAMP_KERNEL == (int)TT_MIDI_STAMP_KERNEL, "one order");
 _Static_assert((int)TT_MIDI_PORT_STAMP_SEQUENCER == (int)TT_MIDI_STAMP_SEQUENCER, "one order");
 _Static_assert((int)TT_MIDI_PORT_STAMP_READ == (int)TT_MIDI_STAMP_READ, "one order");
+_Static_assert((int)TT_MIDI_PORT_STAMP_TICKS == (int)TT_MIDI_STAMP_TICKS, "one order");
 _Static_assert(TT_MIDI_CHUNK_DATA == TT_MIDI_FRAME_DATA, "a chunk is a frame");
 
 int tt_record_init(struct tt_record *record)
@@ -173,10 +174,10 @@ bool tt_record_step(struct tt_record *record, int64_t now_mono_ns)
     return any;
 }
 
-static void wait_for_ports(const struct tt_record *record)
+static void wait_for_ports(const struct tt_record *record, bool held)
 {
     struct pollfd polls[TT_RECORD_PORTS + 1] = {{.fd = record->quit_fd, .events = POLLIN}};
-    bool late = room(record) <= CHUNKS + 1;
+    bool late = held || room(record) <= CHUNKS + 1;
     nfds_t n = 1;
 
     for (unsigned i = 0; i < record->count && !late; i++) {
@@ -192,8 +193,12 @@ static void run(void *context)
     struct tt_record *record = context;
 
     while (!atomic_load_explicit(&record->quit, memory_order_acquire)) {
-        wait_for_ports(record);
-        tt_record_step(record, tt_midi_port_now_ns());
+        bool held = atomic_load_explicit(&record->held, memory_order_relaxed);
+
+        wait_for_ports(record, held);
+        if (!held) {
+            tt_record_step(record, tt_midi_port_now_ns());
+        }
     }
 }
 

@@ -37,6 +37,8 @@ struct tt_record {
     atomic_size_t taken;          /* by the writer */
     int ready_fd;                 /* to poll: there are frames */
     int quit_fd;
+    atomic_bool
+        held; /* may be set at any time: the thread reads nothing, as if it were kept waiting */
     atomic_bool quit;
     struct tt_thread thread;
 };

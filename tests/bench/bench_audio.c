@@ -122,9 +122,11 @@ static bool bench_send(void)
 /* ---- streams ---- */
 
 #define STREAMS_ROUNDS 3
-#define HOLD_NS        TT_NS_PER_S
-/* A machine that takes the processor away for a millisecond does so to the bare loop too. */
+#define HOLD_NS        (TT_NS_PER_S / 2)
+/* A machine that takes the processor away for a millisecond does so to the bare loop's rate too,
+ * which is a mean: so many may be late, in the best of some tries. */
 #define LATE_PER_MILLE 5
+#define TRIES          5
 
 struct held {
     uint64_t sent;
@@ -142,7 +144,8 @@ static void wait_ns(int64_t ns)
     nanosleep(&t, NULL);
 }
 
-/* n streams for a second from processor 0; where `listening`, into as many sinks on processor 1. */
+/* n streams for half a second from processor 0; where `listening`, into as many sinks on
+ * processor 1. */
 static struct held hold(size_t n, bool listening)
 {
     struct rig_talkers talkers;
@@ -181,10 +184,16 @@ static struct held hold(size_t n, bool listening)
 
 static bool is_held(size_t n)
 {
-    struct held held = hold(n, false);
     uint64_t wanted = (uint64_t)n * (uint64_t)(HOLD_NS / RIG_INTERVAL_NS) * 99 / 100;
 
-    return held.sent >= wanted && (held.late + held.missed) * 1000 <= held.sent * LATE_PER_MILLE;
+    for (int i = 0; i < TRIES; i++) {
+        struct held held = hold(n, false);
+
+        if (held.sent >= wanted && (held.late + held.missed) * 1000 <= held.sent * LATE_PER_MILLE) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static size_t most_held(size_t top)

@@ -27,7 +27,8 @@ LINKS = {
     "bin/arecord": "aplay",
     "sbin/modprobe": "../bin/kmod",
 }
-MODULES = ("veth", "sch_etf", "sch_mqprio", "sch_taprio", "sch_cbs", "tun", "snd-aloop", "snd-virmidi")
+MODULES = ("veth", "sch_etf", "sch_mqprio", "sch_taprio", "sch_cbs", "tun", "snd-aloop", "snd-hrtimer",
+           "snd-virmidi")
 FOLDERS = ("proc", "sys", "dev", "tmp", "run", "project")
 ALSA_CONFIGURATION = pathlib.Path("/usr/share/alsa")
 ALSA_PARTS = ("alsa.conf", "pcm", "cards/aliases.conf")

@@ -5,6 +5,8 @@
  * usage: midi_sender send PORT COUNT GAP_US SENT   opens, prints "ready", waits for a line, sends
  *        midi_sender check SENT RECORDING [PORT]   of a raw log (its port, or 0) or a SMF; prints
  *                                                  lost= inside= worst_us= min_us= max_us=
+ *        midi_sender even COUNT GAP_US SENT        as if so many were sent, that far apart
+ *        midi_sender sent LOG SENT                 as if what a raw log has of port 0 were sent
  *        midi_sender ticks LOG SMF                 holds that each tick is the stamp rounded
  *        midi_sender load SECONDS PRIORITY
  */
@@ -29,16 +31,40 @@ static int fail(const char *what)
     return 1;
 }
 
+static int write_sent(const char *path, const struct tt_probe_sent *sent, size_t count)
+{
+    FILE *file = fopen(path, "wb");
+
+    return file && fwrite(sent, sizeof(*sent), count, file) == count && fclose(file) == 0 ? 0 : -1;
+}
+
+static int write_even(char **argv)
+{
+    size_t count = strtoul(argv[0], NULL, 10);
+    struct tt_probe_sent *sent = calloc(count, sizeof(*sent));
+
+    if (!sent)
+        return fail("out of memory");
+    for (size_t i = 0; i < count; i++) {
+        sent[i].before_ns = (int64_t)i * atoll(argv[1]) * TT_NS_PER_US;
+        sent[i].after_ns = sent[i].before_ns;
+    }
+    if (write_sent(argv[2], sent, count) != 0)
+        return fail("cannot write the times");
+    free(sent);
+    return 0;
+}
+
 static int send_one(struct tt_midi_port *port, size_t number, struct tt_probe_sent *sent)
 {
     uint8_t message[TT_PROBE_MESSAGE];
+    size_t bytes = tt_probe_message(number, false, message);
     int put;
 
-    tt_probe_message(number, message);
     sent->before_ns = tt_midi_port_now_ns();
-    put = port->ops->write(port, message, sizeof(message), 0);
+    put = port->ops->write(port, message, bytes, 0);
     sent->after_ns = tt_midi_port_now_ns();
-    return put == (int)sizeof(message) ? 0 : -1;
+    return put == (int)bytes ? 0 : -1;
 }
 
 static int send_all(char **argv)
@@ -51,7 +77,6 @@ static int send_all(char **argv)
     struct tt_midi_port *port;
     char line[16];
     int64_t start_ns;
-    FILE *file;
 
     if (!sent || tt_midi_port_open(&setup, &port) != 0)
         return fail("cannot open the port");
@@ -67,8 +92,7 @@ static int send_all(char **argv)
     }
     usleep(100000); /* a recorder that is late still has its source */
     tt_midi_port_close(port);
-    file = fopen(argv[3], "wb");
-    if (!file || fwrite(sent, sizeof(*sent), count, file) != count || fclose(file) != 0)
+    if (write_sent(argv[3], sent, count) != 0)
         return fail("cannot write the times");
     free(sent);
     return 0;
@@ -142,13 +166,14 @@ static int check(int argc, char **argv)
     uint8_t *data = read_file(argv[1], &bytes);
     size_t count = sent_bytes / sizeof(*sent);
     int64_t *got_ns = calloc(count + 1, sizeof(*got_ns));
+    int64_t *scratch_ns = calloc(count + 1, sizeof(*scratch_ns));
     struct tt_hist *errors = calloc(1, sizeof(*errors));
     struct tt_probe_result result;
     struct tt_probe probe;
     struct tt_midi_log log;
     struct tt_smf smf;
 
-    if (!sent || !data || !got_ns || !errors)
+    if (!sent || !data || !got_ns || !scratch_ns || !errors)
         return fail("cannot read");
     tt_probe_init(&probe, sent, got_ns, count);
     if (tt_midi_log_open(&log, data, bytes) == TT_MIDI_LOG_OK)
@@ -157,7 +182,7 @@ static int check(int argc, char **argv)
         hear_smf(&probe, &smf);
     else
         return fail("neither a log nor a Standard MIDI File");
-    tt_probe_finish(&probe, errors, &result);
+    tt_probe_finish(&probe, scratch_ns, errors, &result);
     printf("lost=%" PRIu64 " twice=%" PRIu64 " inside=%" PRIu64 " worst_us=%" PRId64
            " min_us=%" PRId64 " max_us=%" PRId64 "\n",
            result.lost, probe.duplicated, result.inside,
@@ -166,7 +191,31 @@ static int check(int argc, char **argv)
     free(sent);
     free(data);
     free(got_ns);
+    free(scratch_ns);
     free(errors);
+    return 0;
+}
+
+static int write_heard(char **argv)
+{
+    struct tt_probe_sent *sent = calloc(TT_PROBE_NUMBERS, sizeof(*sent));
+    int64_t *got_ns = calloc(TT_PROBE_NUMBERS, sizeof(*got_ns));
+    size_t bytes = 0;
+    uint8_t *data = read_file(argv[0], &bytes);
+    struct tt_probe probe;
+    struct tt_midi_log log;
+
+    if (!sent || !got_ns || !data || tt_midi_log_open(&log, data, bytes) != TT_MIDI_LOG_OK)
+        return fail("cannot read the log");
+    tt_probe_init(&probe, sent, got_ns, TT_PROBE_NUMBERS);
+    hear_log(&probe, &log, 0);
+    for (size_t i = 0; i < probe.next; i++)
+        sent[i] = (struct tt_probe_sent){.before_ns = got_ns[i], .after_ns = got_ns[i]};
+    if (write_sent(argv[1], sent, probe.next) != 0)
+        return fail("cannot write the times");
+    free(sent);
+    free(got_ns);
+    free(data);
     return 0;
 }
 
@@ -224,6 +273,10 @@ int main(int argc, char **argv)
         return send_all(argv + 2);
     if (argc >= 4 && strcmp(argv[1], "check") == 0)
         return check(argc - 2, argv + 2);
+    if (argc == 5 && strcmp(argv[1], "even") == 0)
+        return write_even(argv + 2);
+    if (argc == 4 && strcmp(argv[1], "sent") == 0)
+        return write_heard(argv + 2);
     if (argc == 4 && strcmp(argv[1], "ticks") == 0)
         return ticks(argv + 2);
     if (argc == 4 && strcmp(argv[1], "load") == 0)

@@ -29,6 +29,8 @@ MATHS = set("""
 EXTRA = {
     "observer": HEAP,
     "list": HEAP,
+    "goodput": HEAP,
+    "shaper": HEAP,
     "simulate": HEAP,
     "plan": HEAP,
     "bound": HEAP,

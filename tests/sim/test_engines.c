@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "base/ns.h"
 #include "os/link_loop.h"
+#include "run/engine.h"
 #include "run/listen.h"
 #include "run/note.h"
 #include "run/send.h"
@@ -473,6 +474,53 @@ static void what_arrived_before_the_start_is_dropped(void **state)
     assert_int_equal(counters.stream.pdus_late, 0);
 }
 
+/* Nor do they where one told what the stream is: with that one handed over, all of it is there. */
+static void what_came_since_a_packet_that_is_handed_over_is_taken(void **state)
+{
+    struct rig *rig = *state;
+    uint8_t data[1600];
+    struct tt_link_packet packet = {.data = data, .bytes = sizeof(data)};
+    struct tt_listen_counters counters;
+    struct tt_engine *engine;
+    int64_t at = -1;
+
+    rig->config.mtt_ns = 20 * TT_NS_PER_MS;
+    build(rig, false, 10000);
+    assert_int_equal(tt_engine_new(&rig->clock.clock, &engine), 0);
+    tt_listen_free(rig->listen);
+    assert_int_equal(tt_listen_new(&(struct tt_listen_setup){.config = &rig->config,
+                                                             .link = rig->in,
+                                                             .clock = &rig->clock.clock,
+                                                             .engine = engine,
+                                                             .buffer_frames = BUFFER,
+                                                             .period_frames = PERIOD},
+                                   &rig->listen),
+                     0);
+    write_frames(rig, 1200);
+    tt_talk_start(rig->talk, false);
+    rig->listen_ns = INT64_MAX;
+    run(rig, 15 * TT_NS_PER_MS, false);
+    assert_int_equal(rig->in->ops->receive(rig->in, &packet, 1), 1);
+    assert_int_equal(tt_engine_hand(engine, rig->in, &packet), 0);
+    memset(data, 0, sizeof(data)); /* it was copied */
+    tt_listen_start(rig->listen, false);
+    rig->listen_ns = rig->clock.mono_ns;
+    tt_talk_drain(rig->talk);
+    run(rig, 60 * TT_NS_PER_MS, false);
+    tt_listen_counters(rig->listen, &counters);
+    assert_int_equal(counters.stream.pdus_placed, 200);
+    assert_int_equal(counters.stream.frames_lost + counters.stream.frames_late, 0);
+    while (sample_at(rig, ++at) == 0) {
+        assert_true(at < presented_up_to(rig));
+    }
+    for (int i = 0; i < 1200; i++) {
+        assert_int_equal(sample_at(rig, at + i), i + 1);
+    }
+    tt_listen_free(rig->listen);
+    rig->listen = NULL;
+    tt_engine_free(engine);
+}
+
 /* Many small PDUs and a thread that comes late: what arrived in time is not late. */
 static void a_long_backlog_is_taken_in_its_own_time(void **state)
 {
@@ -875,6 +923,7 @@ int main(void)
         TEST(absence_is_silence_or_an_xrun),
         TEST(a_deleted_interface_ends_a_recording),
         TEST(what_arrived_before_the_start_is_dropped),
+        TEST(what_came_since_a_packet_that_is_handed_over_is_taken),
         TEST(a_long_backlog_is_taken_in_its_own_time),
         TEST(utc_stamps),
         TEST(an_unset_tai_offset_is_noted),

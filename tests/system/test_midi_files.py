@@ -40,6 +40,7 @@ class Files(unittest.TestCase):
 
     def convert(self, data, code=0, *options):
         log = self.write("take.raw", data)
+        (self.path / "take.mid").unlink(missing_ok=True)
         got, out, err = run("convert", log, self.path / "take.mid", *options)
         self.assertEqual(got, code, out + err)
         return out + err
@@ -114,6 +115,21 @@ class Files(unittest.TestCase):
                                  [(0, b"\x90\x3e\x40"), (7, b"\x90\x3e\x00"), (200000, b"\x90\x40\x40")],
                                  [(0, b"\x90\x40\x00")]])
 
+    def test_no_file_is_written_over(self):
+        log = self.write("take.raw", midi.header() + b"".join(midi.frame(i * 10 * S, NOTE) for i in (1, 2, 3)))
+        mine = self.write("mine.mid", b"mine")
+        code, _, err = run("convert", log, mine)
+        self.assertEqual((code, mine.read_bytes()), (2, b"mine"))
+        self.assertIn("mine.mid is there already", err)
+        third = self.write("take-03.mid", b"mine")
+        code, _, err = run("convert", log, self.path / "take.mid", "--split", "5s")
+        self.assertEqual((code, third.read_bytes()), (2, b"mine"))
+        self.assertEqual(sorted(path.name for path in self.path.iterdir()), ["mine.mid", "take-03.mid", "take.raw"])
+        third.unlink()
+        code, out, _ = run("convert", log, self.path / "take.mid", "--split", "5s", "--json")
+        shown = json.loads(out)
+        self.assertEqual((code, shown["files"], shown["events"], shown["ports"], shown["ended"]), (0, 3, 3, 1, False))
+
     def test_a_gap_longer_than_a_delta(self):
         self.convert(midi.header() + midi.frame(S, NOTE) + midi.frame(20000 * S, NOTE), 0)
         _, tracks = midi.read_smf(self.path / "take.mid")
@@ -163,8 +179,8 @@ class Files(unittest.TestCase):
         smf = next(CORPUS.glob("nothing-wrong"))
         for arguments, text in (
                 ((), "Usage: tactus midi COMMAND"), (("dmup", "x"), "no command `dmup`"),
-                (("dump",), "which file?"), (("dump", self.path / "none"), "No such file"),
-                (("dump", "a", "b"), "one file at a time"), (("dump", self.write("empty", b"")), "neither"),
+                (("dump",), "give a Standard MIDI File or a raw log"), (("dump", self.path / "none"), "No such file"),
+                (("dump", "a", "b"), "what is b?"), (("dump", self.write("empty", b"")), "neither"),
                 (("dump", self.write("short", midi.header()[:20])), "ends within its header"),
                 (("convert", log), "give a raw log and the file to write"),
                 (("convert", log, log), "is the log itself"), (("convert", smf, "x.mid"), "is a Standard MIDI File already"),

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """`tactus midi play` and `tactus midi jitter` over ptys: what is sent, and that nothing goes on sounding.
 
-usage: test_midi_play.py TACTUS"""
+usage: test_midi_play.py TACTUS DEMO (tools/demo_midi.py)"""
 
 import json
 import os
@@ -17,7 +17,7 @@ import time
 import tty
 import unittest
 
-TACTUS = sys.argv[1]
+TACTUS, DEMO = sys.argv[1:3]
 LIMIT_S = 60
 
 
@@ -73,6 +73,8 @@ class Play(unittest.TestCase):
         self.assertEqual(got.hex(), expected.hex())
         self.assertIn("6 of 6 events sent", said)
         self.assertIn("sent - due", said)
+        shown = json.loads(self.play(smf(first, second), "--json", size=len(expected))[1])
+        self.assertEqual((shown["events"], shown["sent"], shown["queue"], shown["lateness"]["n"]), (6, 6, False, 6))
 
     def test_a_tempo_in_another_track(self):
         slow = number(12500) + b"\x90\x3c\x40" + number(12500) + b"\x80\x3c\x40"
@@ -81,12 +83,14 @@ class Play(unittest.TestCase):
         self.assertGreaterEqual(time.monotonic() - before, 0.1)
 
     def test_interrupted(self):
-        player = self.start(smf(b"\0\x92\x3c\x40" + number(25000 * 1000) + b"\x92\x3c\x00"))
-        self.assertEqual(self.read(3), b"\x92\x3c\x40")
-        player.send_signal(signal.SIGTERM)
-        self.assertEqual(self.read(9), b"\x82\x3c\x40\xb2\x40\0\xb2\x7b\0")
-        player.communicate(timeout=LIMIT_S)
-        self.assertEqual(player.returncode, 4)
+        for number_of_signal in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            with self.subTest(number_of_signal):
+                player = self.start(smf(b"\0\x92\x3c\x40" + number(25000 * 1000) + b"\x92\x3c\x00"))
+                self.assertEqual(self.read(3), b"\x92\x3c\x40")
+                player.send_signal(number_of_signal)
+                self.assertEqual(self.read(9), b"\x82\x3c\x40\xb2\x40\0\xb2\x7b\0")
+                player.communicate(timeout=LIMIT_S)
+                self.assertEqual(player.returncode, 4)
 
     def test_format_2_is_never_merged(self):
         pieces = smf(b"\0\x90\x01\x40", b"\0\x90\x02\x40", form=2)
@@ -98,7 +102,8 @@ class Play(unittest.TestCase):
     def test_what_cannot_be(self):
         note = b"\0\x90\x01\x40"
         for data, options, code, said in ((smf(note, division=0), (), 2, "division of 0"), (b"junk", (), 2, "neither"),
-                                          (smf(note), ("--wire", "x"), 2, "--wire x")):
+                                          (smf(note), ("--wire", "x"), 2, "--wire x"),
+                                          (smf(note), ("--queue",), 2, "has no queue"), (smf(note), ("more",), 2, "what is")):
             with self.subTest(said):
                 self.assertIn(said, self.play(data, *options, code=code, size=0)[1])
         self.assertIn("something of", self.play(smf(note + b"\0\x90\x80\x01"), code=1, size=12)[1])
@@ -109,11 +114,37 @@ class Play(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         rows = json.loads(done.stdout)["methods"]
         self.assertEqual([(row["method"], row["load"], row["sent"], row["lost"], row["duplicated"]) for row in rows],
-                         [("pty: time of reading", load, 50, 0, 0) for load in ("idle", "loaded")])
-        self.assertTrue(all(row["error"]["n"] == 50 for row in rows))
+                         [("pty: time of reading", load, 50, 0, 0) for load in ("idle", "loaded", "stopped")])
+        self.assertTrue(all(row["error"]["n"] == 50 and row["clocks_lost"] == 0 and row["foreign"] == 0 for row in rows))
+        # A reader that stood still for a second: what was sent meanwhile is late by the rest of it.
+        self.assertGreater(rows[2]["error"]["max_ns"], 500 * 10**6)
         table = subprocess.run([TACTUS, "midi", "jitter", "--count", "5", "--gap", "1ms", "--even", "--load", "idle"],
                                capture_output=True, text=True, timeout=LIMIT_S, check=False)
         self.assertRegex(table.stdout, r"pty: time of reading +idle +5 +0 ")
+
+    def test_jitter_of_what_cannot_be(self):
+        for arguments, code, said in ((("--out", self.port), 2, "--out needs an --in"), (("--in", self.port), 2, "--in needs an --out"),
+                                      (("--clock", self.port, "--in", self.port), 2, "--clock sends nothing"),
+                                      (("--load", "much"), 2, "give idle, loaded or stopped"),
+                                      (("--count", "1"), 2, "give a number from 2 to"), (("--gap", "5"), 2, "give a number with a unit"),
+                                      (("--out", self.port, "--in", "ticks:" + self.port), 2, "ticks: for the sequencer's"),
+                                      (("--out", self.port, "--in", "hw:nosuch"), 3, "there is no port hw:nosuch")):
+            with self.subTest(arguments=arguments):
+                done = subprocess.run([TACTUS, "midi", "jitter", *arguments], capture_output=True, text=True, timeout=LIMIT_S,
+                                      check=False)
+                self.assertEqual(done.returncode, code, done.stderr)
+                self.assertIn(said, done.stderr)
+
+    def test_demo(self):
+        folder = self.path / "demo"
+        folder.mkdir()
+        for name in ("recorded.mid", "recorded.mid.raw"):  # left by an earlier one
+            (folder / name).write_text("old")
+        done = subprocess.run([sys.executable, DEMO, TACTUS, folder, "2"], capture_output=True, text=True, timeout=LIMIT_S,
+                              check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("Every byte that was played was recorded, with its time.", done.stdout)
+        self.assertEqual(sorted(path.name for path in folder.iterdir()), ["recorded.mid", "recorded.mid.raw", "take.mid"])
 
     def test_clock(self):
         listener = subprocess.Popen([TACTUS, "midi", "jitter", "--clock", self.port, "--duration", "1s", "--json"],

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/sink.h"
@@ -244,6 +245,99 @@ static void test_standard_input(void **state)
     close(kept);
 }
 
+/* What a source says that cannot be one, or is odd. */
+static void source_says(const char *name, const struct tt_sound_raw *raw, const void *bytes,
+                        size_t count, const char *says)
+{
+    struct tt_stream_config config = shape(0, 0, 0);
+    char path[64];
+    struct tt_source_setup setup = {.name = path, .raw = raw, .config = &config};
+    struct tt_source *source = NULL;
+    FILE *out;
+
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    out = fopen(path, "wb");
+    assert_non_null(out);
+    assert_int_equal(fwrite(bytes, 1, count, out), count);
+    fclose(out);
+    if (tt_source_open(&setup, &source, &message) == 0) {
+        message = source->remark;
+        tt_source_close(source);
+    }
+    if (!strstr(message.text, says)) {
+        fail_msg("%s: %s", name, message.text);
+    }
+    unlink(path);
+}
+
+static void test_sources_say_what_is_odd(void **state)
+{
+    static const char wav[48] =
+        "RIFF\x28\0\0\0WAVEfmt \x10\0\0\0\1\0\2\0\x80\xBB\0\0\0\xEE\2\0\4\0\x10\0"
+        "data\4\0\0\0abcd";
+    struct tt_sound_raw raw = {TT_PCM_S16_LE, 2, 48000};
+    char cut[48];
+    char live[48];
+
+    (void)state;
+    memcpy(cut, wav, sizeof(cut));
+    cut[40] = 12;
+    memcpy(live, wav, sizeof(live));
+    memset(live + 40, 0xFF, 4);
+    source_says("a.wav", NULL, wav, sizeof(wav), "");
+    source_says("a.wav", NULL, "", 0, "is empty (0 bytes)");
+    source_says("a.wav", NULL, cut, sizeof(cut), "is cut: its header claims 8 bytes more");
+    message.text[0] = 0;
+    source_says("a.wav", &raw, wav, sizeof(wav), "has a header (WAV)");
+    source_says("a.raw", &raw, "abcdefghi", 9, "its last 1 byte is left out");
+    source_says("a.raw", &raw, "abc", 3, "holds no frames");
+    cut[40] = 0;
+    source_says("a.wav", NULL, cut, 44, "holds no frames");
+    {
+        struct tt_stream_config config = shape(0, 0, 0);
+        struct tt_source_setup setup = {.name = folder, .raw = &raw, .config = &config};
+        struct tt_source *source;
+
+        assert_int_equal(tt_source_open(&setup, &source, &message), -EINVAL);
+        assert_non_null(strstr(message.text, "is a directory"));
+    }
+    source_says("a.wav", NULL, live, sizeof(live), "");
+    assert_string_equal(message.text, ""); /* nobody knew how long it would be */
+}
+
+/* A FIFO: nothing is waited for at either end, and the end of it is the end. */
+static void test_fifo(void **state)
+{
+    static uint32_t patterns[4] = {0x02010000, 0x04030000, 0x06050000, 0x08070000};
+    struct tt_stream_config config = shape(TT_AAF_INT16, 48000, 2);
+    struct tt_sound_raw raw = {TT_PCM_S16_LE, 2, 48000};
+    char path[64];
+    struct tt_source_setup from = {.name = path, .raw = &raw, .config = &config};
+    struct tt_sink_setup to = {.name = path, .raw = &raw, .config = &config};
+    struct tt_source *source;
+    struct tt_sink *sink;
+    uint32_t got[8];
+
+    (void)state;
+    snprintf(path, sizeof(path), "%s/fifo", folder);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_int_equal(tt_sink_check(path, false, &message), -EINVAL);
+    assert_non_null(strstr(message.text, "is a pipe or a device"));
+    assert_int_equal(tt_sink_open(&to, &sink, &message), 0);
+    assert_true(sink->unread);
+    assert_int_equal(sink->ops->write(sink, patterns, 2), 0);
+    assert_int_equal(tt_source_open(&from, &source, &message), 0);
+    assert_int_equal(source->ops->read(source, got, 4), 0); /* no end: nobody has written yet */
+    assert_int_equal(sink->ops->write(sink, patterns, 2), 2);
+    assert_false(sink->unread);
+    assert_int_equal(tt_sink_close(sink), 0);
+    assert_int_equal(source->ops->read(source, got, 4), 2);
+    assert_memory_equal(got, patterns, sizeof(patterns));
+    assert_int_equal(source->ops->read(source, got, 4), TT_SOURCE_END);
+    tt_source_close(source);
+    unlink(path);
+}
+
 static int remove_folder(void **state)
 {
     (void)state;
@@ -264,6 +358,8 @@ int main(void)
         cmocka_unit_test(test_a_tone_does_not_drift),
         cmocka_unit_test(test_a_tone_is_what_was_asked_for),
         cmocka_unit_test(test_standard_input),
+        cmocka_unit_test(test_sources_say_what_is_odd),
+        cmocka_unit_test(test_fifo),
     };
 
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -113,10 +113,13 @@ struct wrong {
 static void test_faults_have_a_place(void **state)
 {
     static const struct wrong cases[] = {
-        {"", 0, 1, 0, "'[' or '{' expected"},
         {"{\n\"streams\" [\n]}", 0, 2, 11, "':' expected"},
         {"{\"streams\": [], \"streams\": []}", 0, 1, 25, "duplicate"},
         {"[]", 0, 1, 1, "an object in braces"},
+        {"", 0, 1, 1, "object in braces"},
+        {" \n", 0, 1, 1, "object in braces"},
+        {"]", 0, 1, 1, "object in braces"},
+        {"{\"cpu\": 1}", 0, 1, 2, "cpu is an option of the command, --cpu"},
         {"{\"interface\": \"eth0\"}", 0, 1, 1, "streams is missing"},
         {"{\n  \"streams\": {}}", 0, 2, 14, "no list of streams"},
         {"{\n  \"streams\": []}", 0, 2, 14, "no list of streams"},

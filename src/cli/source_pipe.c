@@ -1,8 +1,9 @@
 /*
- * See source.h: bare samples on standard input. What a pipe holds is taken, and no more is waited
- * for.
+ * See source.h: bare samples from what is no regular file: standard input, a FIFO, a device. What
+ * it holds is taken, and no more is waited for; the end of a pipe is when its last writer has left.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +14,9 @@
 
 #define BUFFER_BYTES (64 << 10)
 
-struct stdin_source {
+struct pipe_source {
     struct tt_source source;
+    int fd;
     enum tt_pcm_format format;
     size_t frame_bytes;
     size_t held; /* bytes of a frame whose rest has not come */
@@ -22,24 +24,24 @@ struct stdin_source {
 };
 
 /* Bytes, 0: none now, TT_SOURCE_END, or -errno. */
-static ssize_t take(struct stdin_source *in, size_t most)
+static ssize_t take(struct pipe_source *in, size_t most)
 {
-    struct pollfd wait = {.fd = STDIN_FILENO, .events = POLLIN};
+    struct pollfd wait = {.fd = in->fd, .events = POLLIN};
     ssize_t n;
 
     if (poll(&wait, 1, 0) <= 0) {
         return 0;
     }
-    n = read(STDIN_FILENO, in->bytes + in->held, most - in->held);
+    n = read(in->fd, in->bytes + in->held, most - in->held);
     if (n < 0) {
         return errno == EINTR || errno == EAGAIN ? 0 : -errno;
     }
     return n == 0 ? TT_SOURCE_END : n;
 }
 
-static int64_t stdin_read(struct tt_source *source, uint32_t *ret_patterns, int64_t frames)
+static int64_t pipe_read(struct tt_source *source, uint32_t *ret_patterns, int64_t frames)
 {
-    struct stdin_source *in = (struct stdin_source *)source;
+    struct pipe_source *in = (struct pipe_source *)source;
     size_t most = BUFFER_BYTES / in->frame_bytes * in->frame_bytes;
     ssize_t n;
     size_t whole;
@@ -59,35 +61,60 @@ static int64_t stdin_read(struct tt_source *source, uint32_t *ret_patterns, int6
     return (int64_t)whole;
 }
 
-static void stdin_close(struct tt_source *source)
+static void pipe_close(struct tt_source *source)
 {
+    int fd = ((struct pipe_source *)source)->fd;
+
+    if (fd != STDIN_FILENO) {
+        close(fd);
+    }
     free(source);
 }
 
-static const struct tt_source_ops stdin_ops = {.read = stdin_read, .close = stdin_close};
+static const struct tt_source_ops pipe_ops = {.read = pipe_read, .close = pipe_close};
 
-int tt_source_stdin_open(const struct tt_source_setup *setup, struct tt_source **ret_source,
-                         struct tt_message *ret_message)
+/* A FIFO is open at once, whether anybody writes to it yet or not. -errno, or the descriptor. */
+static int open_fd(const char *name)
+{
+    int fd = strcmp(name, "-") == 0 ? STDIN_FILENO : open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+
+    return fd < 0 ? -errno : fd;
+}
+
+int tt_source_pipe_open(const struct tt_source_setup *setup, struct tt_source **ret_source,
+                        struct tt_message *ret_message)
 {
     const struct tt_sound_raw *raw = setup->raw;
-    struct stdin_source *in;
+    struct pipe_source *in;
+    int fd;
 
     if (!raw || raw->channels == 0 || raw->rate_hz == 0) {
         return tt_say(-EINVAL, ret_message,
-                      "- is standard input, and what comes in there has no header; say what it is, "
-                      "like --raw S16_LE,2,48000");
+                      "%s is %s, and what comes in there has no header; say what it is, like --raw "
+                      "S16_LE,2,48000",
+                      setup->name,
+                      strcmp(setup->name, "-") == 0 ? "standard input" : "a pipe or a device");
+    }
+    fd = open_fd(setup->name);
+    if (fd < 0) {
+        return tt_say(fd, ret_message, "%s cannot be opened: %s", setup->name, strerror(-fd));
     }
     in = calloc(1, sizeof(*in));
     if (!in) {
+        if (fd != STDIN_FILENO) {
+            close(fd);
+        }
         return tt_say(-ENOMEM, ret_message, "out of memory");
     }
     in->source = (struct tt_source){
-        .ops = &stdin_ops,
+        .ops = &pipe_ops,
+        .is_pipe = true,
         .pattern = tt_pattern_of(tt_pcm_wire_format(raw->format)),
         .rate_hz = raw->rate_hz,
         .channels = raw->channels,
         .frames = -1,
     };
+    in->fd = fd;
     in->format = raw->format;
     in->frame_bytes = (size_t)tt_pcm_sample_bytes(raw->format) * raw->channels;
     *ret_source = &in->source;

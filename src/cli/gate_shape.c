@@ -1,0 +1,183 @@
+/*
+ * `tactus gate shape`: gates for a host whose kernel or interface has none.
+ */
+#include "cli/gate_shape.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/ns.h"
+#include "cli/cmd.h"
+#include "cli/cmd_gate.h"
+#include "os/qdisc.h"
+#include "run/pace.h"
+
+#define COMMAND     TT_GATE_SHAPE_COMMAND
+#define QUEUE_BYTES (256 << 10)
+#define CUT_BYTES   256
+#define LEAD_NS     (500 * TT_NS_PER_US) /* to the kernel, and for a late wake-up */
+#define QDISCS_MAX  64
+
+/* The one port of the file that has gates. NULL: there is none, or more. */
+static const struct tt_gate_port *find_port(const struct tt_gate_shape *job,
+                                            const struct tt_gate_file *file)
+{
+    const struct tt_gate_port *found = NULL;
+    size_t n = 0;
+
+    for (size_t i = 0; i < file->network.port_count; i++) {
+        const struct tt_gate_port *port = &file->network.ports[i];
+
+        if (port->list) {
+            found = port;
+            n++;
+        }
+    }
+    if (n == 0) {
+        tt_cli_say(COMMAND, "%s: there is no schedule in it (a taprio with entries)",
+                   job->schedule_path);
+    } else if (n > 1) {
+        tt_cli_say(COMMAND, "%s: %zu ports have gates in it; give a file with those of one",
+                   job->schedule_path, n);
+    }
+    return n == 1 ? found : NULL;
+}
+
+enum tt_exit tt_gate_shape_read(const struct tt_gate_shape *job, struct tt_gate_file *ret_file,
+                                const struct tt_gate_port **ret_port)
+{
+    struct tt_message message = {{0}};
+    int error = tt_gate_file_read(job->schedule_path, &job->file_options, ret_file, &message);
+
+    if (error != 0) {
+        tt_cli_say(COMMAND, "%s: %s", job->schedule_path, message.text);
+        return error == -EINVAL ? TT_EXIT_USAGE : TT_EXIT_ENVIRONMENT;
+    }
+    error = tt_gate_file_compile(ret_file, &message);
+    *ret_port = NULL;
+    if (error != 0) {
+        tt_cli_say(COMMAND, "%s: %s", job->schedule_path, message.text);
+    } else {
+        *ret_port = find_port(job, ret_file);
+    }
+    if (!*ret_port) {
+        tt_gate_file_done(ret_file);
+        return TT_EXIT_USAGE;
+    }
+    return TT_EXIT_GOOD;
+}
+
+static enum tt_exit use_schedule(struct tt_gate_shape *job)
+{
+    const struct tt_gate_port *port = job->port;
+    struct tt_classifier *classifier = &job->setup.classifier;
+
+    job->setup.list = port->list;
+    job->setup.shaper.classes = port->class_count > 0 ? port->class_count : 1;
+    for (unsigned p = 0; p < TT_CLASSIFY_PRIORITIES; p++) {
+        classifier->class_of_priority[p] = (uint8_t)tt_gate_class_of(port, p);
+        if (classifier->class_of_priority[p] >= job->setup.shaper.classes) {
+            tt_cli_say(COMMAND, "%s: priority %u is in class %u, and there are %u",
+                       job->schedule_path, p, classifier->class_of_priority[p],
+                       job->setup.shaper.classes);
+            return TT_EXIT_USAGE;
+        }
+    }
+    for (size_t i = 0; i < classifier->rule_count; i++) {
+        if (classifier->rules[i].class >= job->setup.shaper.classes) {
+            tt_cli_say(COMMAND, "--class: there is no class %u; the schedule has %u",
+                       classifier->rules[i].class, job->setup.shaper.classes);
+            return TT_EXIT_USAGE;
+        }
+    }
+    for (unsigned c = 0; c < job->setup.shaper.classes; c++) {
+        if (port->list->classes[c].open_ns == 0) {
+            tt_cli_say(COMMAND, "the gate of class %u never opens: what is in it is dropped", c);
+        }
+    }
+    return TT_EXIT_GOOD;
+}
+
+static enum tt_exit find_rate(struct tt_gate_shape *job)
+{
+    job->setup.shaper.rate_bps =
+        job->file_options.rate_bps > 0 ? job->file_options.rate_bps : job->port->rate_bps;
+    if (job->setup.shaper.rate_bps == 0) {
+        tt_cli_say(COMMAND, "how fast is the wire? Give --rate, such as --rate 100M");
+        return TT_EXIT_USAGE;
+    }
+    return TT_EXIT_GOOD;
+}
+
+/* Whether the hardware keeps launch times: then it does the releasing. */
+static void find_launch_times(struct tt_gate_shape *job)
+{
+    struct tt_qdisc qdiscs[QDISCS_MAX];
+    struct tt_pace_found found;
+    size_t n;
+
+    if (job->setup.shaper.strict || tt_qdisc_list(job->ifname, qdiscs, QDISCS_MAX, &n) != 0) {
+        return;
+    }
+    tt_pace_find(qdiscs, n, job->setup.priority, &found);
+    if (found.pace == TT_PACE_KEPT && found.offload) {
+        job->setup.lead_ns = found.delta_ns + LEAD_NS;
+    }
+}
+
+/* What sending takes here; also for --explain. */
+static enum tt_exit find_margin(struct tt_gate_shape *job, struct tt_shape_probe *probe)
+{
+    int error = tt_shape_probe(job->setup.clock, job->ifname, probe);
+
+    if (error < 0) {
+        tt_cli_say(COMMAND, "cannot measure how frames leave by %s: %s%s", job->ifname,
+                   strerror(-error),
+                   error == -ENODEV  ? "; `ip link` lists the interfaces"
+                   : error == -EPERM ? "; CAP_NET_RAW is needed, run it as root"
+                                     : "");
+        return TT_EXIT_ENVIRONMENT;
+    }
+    if (job->setup.shaper.margin_ns < 0) {
+        job->setup.shaper.margin_ns = probe->margin_ns;
+    }
+    return TT_EXIT_GOOD;
+}
+
+int tt_cmd_gate_shape(int argc, char **argv)
+{
+    struct tt_gate_shape job = {
+        .tap = "gate0",
+        .setup = {.clock = tt_clock_system(),
+                  .shaper = {.queue_bytes = QUEUE_BYTES, .cut_bytes = CUT_BYTES, .margin_ns = -1}},
+    };
+    struct tt_shape_probe probe;
+    enum tt_exit code;
+
+    if (argp_parse(&tt_gate_shape_argp, argc, argv, 0, NULL, &job) != 0) {
+        return TT_EXIT_USAGE;
+    }
+    code = tt_gate_shape_read(&job, &job.file, &job.port);
+    if (code != TT_EXIT_GOOD) {
+        return code;
+    }
+    code = use_schedule(&job);
+    if (code == TT_EXIT_GOOD) {
+        code = find_rate(&job);
+    }
+    if (code == TT_EXIT_GOOD && (job.explain || job.setup.shaper.strict)) {
+        code = find_margin(&job, &probe);
+    }
+    if (code == TT_EXIT_GOOD && job.explain) {
+        code = tt_gate_goodput_show(&job, &probe);
+    } else if (code == TT_EXIT_GOOD) {
+        job.setup.tap = job.tap;
+        job.setup.ifname = job.ifname;
+        job.setup.log = job.log_path != NULL;
+        job.setup.shaper.margin_ns = job.setup.shaper.strict ? job.setup.shaper.margin_ns : 0;
+        find_launch_times(&job);
+        code = tt_gate_shape_run(&job);
+    }
+    tt_gate_file_done(&job.file);
+    return code;
+}

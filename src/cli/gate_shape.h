@@ -1,0 +1,58 @@
+/*
+ * What `tactus gate shape` is told and shows.
+ */
+#ifndef TT_CLI_GATE_SHAPE_H
+#define TT_CLI_GATE_SHAPE_H
+
+#include <argp.h>
+#include <stdio.h>
+
+#include "cli/cmd.h"
+#include "cli/gate_file.h"
+#include "run/shape.h"
+#include "run/shape_probe.h"
+
+#define TT_GATE_SHAPE_COMMAND "tactus gate shape"
+
+struct tt_gate_shape {
+    const char *schedule_path;
+    const char *ifname;
+    const char *tap;
+    const char *log_path;
+    struct tt_gate_file_options file_options; /* the rate */
+    struct tt_shape_setup setup;
+    int64_t duration_ns; /* 0: until interrupted */
+    bool json;
+    bool explain;
+    bool realtime;                   /* was granted */
+    struct tt_gate_file file;        /* the schedule at the start */
+    const struct tt_gate_port *port; /* in it */
+};
+
+extern const struct argp tt_gate_shape_argp; /* its input is a struct tt_gate_shape */
+
+/* The schedule, anew, and its port in it; the caller frees it. Says why not. */
+enum tt_exit tt_gate_shape_read(const struct tt_gate_shape *job, struct tt_gate_file *ret_file,
+                                const struct tt_gate_port **ret_port);
+/* Shapes until it is told to end, and says what came of it. */
+enum tt_exit tt_gate_shape_run(struct tt_gate_shape *job);
+/* --explain. */
+enum tt_exit tt_gate_goodput_show(const struct tt_gate_shape *job,
+                                  const struct tt_shape_probe *probe);
+
+/* "strict", "computed departures, kept by eth0", … */
+const char *tt_gate_shape_mode(const struct tt_gate_shape *job, char ret_text[80]);
+/* The figures since `before` (NULL: since the start), as a table. */
+void tt_gate_shape_table(const struct tt_gate_shape *job, const struct tt_shape_counters *now,
+                         const struct tt_shape_counters *before, FILE *out);
+/* `shape`, which has stopped, has the distributions; NULL: not yet. NULL: no memory. */
+json_t *tt_gate_shape_json(const struct tt_gate_shape *job, const struct tt_shape_counters *now,
+                           const struct tt_shape *shape);
+/* The distributions, at the end. */
+void tt_gate_shape_print_end(const struct tt_gate_shape *job, const struct tt_shape_counters *now,
+                             const struct tt_shape *shape, FILE *out);
+/* The head of the log of departures, and a list that follows. */
+void tt_gate_shape_log_begin(FILE *log, int64_t rate_bps);
+void tt_gate_shape_log_list(FILE *log, const struct tt_gate_list *list, int64_t start_tai_ns);
+
+#endif

@@ -1,0 +1,284 @@
+/*
+ * `tactus gate shape` at work: what it shows, writes and takes while the threads shape.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/ns.h"
+#include "cli/cmd.h"
+#include "cli/gate_shape.h"
+#include "os/memory.h"
+#include "os/notify.h"
+#include "report/json.h"
+
+#define COMMAND   TT_GATE_SHAPE_COMMAND
+#define LISTS_MAX 1000
+#define TAKE      4096
+#define WAIT_US   20000
+
+static volatile sig_atomic_t reread;
+
+static void note_reread(int number)
+{
+    (void)number;
+    reread = 1;
+}
+
+struct session {
+    struct tt_gate_shape *job;
+    struct tt_shape *shape;
+    FILE *log;
+    struct tt_gate_file replaced[LISTS_MAX]; /* lists in use, or that were */
+    size_t replaced_count;
+    const struct tt_gate_list *pending; /* its start is not in the log yet */
+    int64_t start_before_ns;
+    struct tt_shape_departure departures[TAKE];
+};
+
+static enum tt_exit fail_open(const struct tt_gate_shape *job, int error,
+                              const struct tt_shape_fault *fault)
+{
+    const char *why = strerror(-error);
+
+    if (fault->step == TT_SHAPE_STEP_TAP && fault->tap == TT_TAP_STEP_OPEN) {
+        tt_cli_say(COMMAND,
+                   "cannot open /dev/net/tun: %s; run it as root, or, in a container, hand that "
+                   "device in (--device /dev/net/tun)",
+                   why);
+    } else if (fault->step == TT_SHAPE_STEP_TAP) {
+        tt_cli_say(COMMAND, "cannot make the device %s: %s%s", job->tap, why,
+                   error == -EBUSY    ? "; there is an interface of that name, give another one by "
+                                        "--tap"
+                   : error == -EPERM  ? "; CAP_NET_ADMIN is needed, run it as root"
+                   : error == -EINVAL ? "; a name has 1 to 15 characters"
+                                      : "");
+    } else if (error == -ENODEV) {
+        tt_cli_say(COMMAND, "there is no interface %s; `ip link` lists them", job->ifname);
+    } else if (error == -EPERM) {
+        tt_cli_say(COMMAND, "cannot send on %s: %s; CAP_NET_RAW is needed, run it as root",
+                   job->ifname, why);
+    } else {
+        tt_cli_say(COMMAND, "cannot shape to %s: %s", job->ifname, why);
+    }
+    return TT_EXIT_ENVIRONMENT;
+}
+
+static void write_log(struct session *session)
+{
+    struct tt_shape_counters counters;
+    size_t n;
+
+    if (!session->log) {
+        return;
+    }
+    if (session->pending) {
+        tt_shape_read(session->shape, &counters);
+        if (counters.list_start_tai_ns != session->start_before_ns) {
+            session->start_before_ns = counters.list_start_tai_ns;
+            session->pending = false;
+            tt_gate_shape_log_list(
+                session->log, session->replaced[session->replaced_count - 1].network.ports[0].list,
+                counters.list_start_tai_ns);
+        }
+    }
+    while ((n = tt_shape_take(session->shape, session->departures, TAKE)) > 0) {
+        for (size_t i = 0; i < n; i++) {
+            const struct tt_shape_departure *d = &session->departures[i];
+
+            fprintf(session->log, "frame %" PRId64 " %u %u %" PRId64 "\n", d->launch_tai_ns,
+                    d->class, d->bytes, d->after_tai_ns);
+        }
+    }
+}
+
+/* A file that will not do changes nothing. */
+static void replace_schedule(struct session *session)
+{
+    struct tt_gate_file *file = &session->replaced[session->replaced_count];
+    const struct tt_gate_port *port;
+
+    if (session->replaced_count == LISTS_MAX) {
+        tt_cli_say(COMMAND, "%d schedules are enough; start it anew", LISTS_MAX);
+        return;
+    }
+    if (tt_gate_shape_read(session->job, file, &port) != TT_EXIT_GOOD) {
+        return;
+    }
+    if (port->class_count > session->job->setup.shaper.classes) {
+        tt_cli_say(COMMAND, "%s has %u classes now, and there were %u at the start: not taken",
+                   session->job->schedule_path, port->class_count,
+                   session->job->setup.shaper.classes);
+        tt_gate_file_done(file);
+        return;
+    }
+    if (!tt_shape_replace(session->shape, port->list)) {
+        tt_cli_say(COMMAND, "the schedule before it has not been taken yet: try again");
+        tt_gate_file_done(file);
+        return;
+    }
+    session->replaced_count++;
+    session->pending = port->list;
+}
+
+static void show_live(struct session *session, const struct tt_shape_counters *now,
+                      const struct tt_shape_counters *before)
+{
+    const struct tt_gate_shape *job = session->job;
+    char mode[80];
+
+    if (job->json) {
+        json_t *json = tt_gate_shape_json(job, now, NULL);
+
+        tt_json_print_line(stdout, json);
+        json_decref(json);
+        return;
+    }
+    if (isatty(STDOUT_FILENO)) {
+        fputs("\033[?7l\033[H\033[2J", stdout);
+    }
+    printf("%s to %s, %s; %.0f s\n", job->tap, job->ifname, tt_gate_shape_mode(job, mode),
+           (double)now->elapsed_ns / 1e9);
+    tt_gate_shape_table(job, now, before, stdout);
+    if (isatty(STDOUT_FILENO)) {
+        fputs("\033[?7h", stdout);
+    } else {
+        fputc('\n', stdout);
+    }
+    fflush(stdout);
+}
+
+static void watch(struct session *session)
+{
+    struct tt_shape_counters before = {0};
+    int64_t start_ns = tt_cli_now_mono_ns();
+    int64_t next_ns = start_ns + TT_NS_PER_S;
+    int64_t end_ns =
+        session->job->duration_ns > 0 ? start_ns + session->job->duration_ns : INT64_MAX;
+
+    while (!tt_cli_interrupted() && tt_cli_now_mono_ns() < end_ns &&
+           !tt_shape_is_over(session->shape)) {
+        usleep(WAIT_US);
+        write_log(session);
+        if (reread) {
+            reread = 0;
+            replace_schedule(session);
+        }
+        if (tt_cli_now_mono_ns() >= next_ns) {
+            struct tt_shape_counters now;
+
+            tt_shape_read(session->shape, &now);
+            show_live(session, &now, &before);
+            before = now;
+            next_ns += TT_NS_PER_S;
+        }
+    }
+}
+
+static void show_end(struct session *session)
+{
+    const struct tt_gate_shape *job = session->job;
+    struct tt_shape_counters now;
+    char mode[80];
+
+    tt_shape_stop(session->shape);
+    write_log(session);
+    tt_shape_read(session->shape, &now);
+    if (job->json) {
+        json_t *json = tt_gate_shape_json(job, &now, session->shape);
+
+        tt_json_print_line(stdout, json);
+        json_decref(json);
+        return;
+    }
+    printf("all of it: %s to %s, %s\n", job->tap, job->ifname, tt_gate_shape_mode(job, mode));
+    tt_gate_shape_table(job, &now, NULL, stdout);
+    tt_gate_shape_print_end(job, &now, session->shape, stdout);
+}
+
+static enum tt_exit verdict(struct session *session)
+{
+    struct tt_shape_counters now;
+    uint64_t never = 0;
+
+    tt_shape_read(session->shape, &now);
+    for (unsigned c = 0; c < session->job->setup.shaper.classes; c++) {
+        never += now.classes[c].shaper.dropped_never;
+    }
+    if (tt_shape_is_over(session->shape)) {
+        tt_cli_say(COMMAND, "%s is gone", session->job->ifname);
+        return TT_EXIT_ENVIRONMENT;
+    }
+    return never > 0 ? TT_EXIT_NEGATIVE : TT_EXIT_GOOD;
+}
+
+static void say_start(const struct tt_gate_shape *job)
+{
+    char mode[80];
+
+    tt_cli_say(COMMAND, "%s is there, and leads to %s: %s, wire %" PRId64 " bit/s", job->tap,
+               job->ifname, tt_gate_shape_mode(job, mode), job->setup.shaper.rate_bps);
+    if (!job->realtime) {
+        tt_cli_say(COMMAND, "no real-time priority here: frames leave later, by ms under load; run "
+                            "it as root or raise RLIMIT_RTPRIO");
+    }
+    tt_notify("READY=1");
+}
+
+static enum tt_exit shape_run(struct session *session)
+{
+    struct tt_gate_shape *job = session->job;
+    struct sigaction action = {.sa_handler = note_reread};
+    struct tt_shape_fault fault;
+    enum tt_exit code;
+    int error;
+
+    if (job->log_path) {
+        session->log = fopen(job->log_path, "we");
+        if (!session->log) {
+            tt_cli_say(COMMAND, "cannot write %s: %s", job->log_path, strerror(errno));
+            return TT_EXIT_ENVIRONMENT;
+        }
+        tt_gate_shape_log_begin(session->log, job->setup.shaper.rate_bps);
+        tt_gate_shape_log_list(session->log, job->setup.list, INT64_MIN);
+    }
+    tt_cli_catch_interrupt();
+    sigaction(SIGHUP, &action, NULL);
+    error = tt_shape_new(&job->setup, &session->shape, &fault);
+    if (error < 0) {
+        return fail_open(job, error, &fault);
+    }
+    tt_memory_lock();
+    job->realtime = tt_shape_has_realtime(session->shape);
+    say_start(job);
+    watch(session);
+    show_end(session);
+    code = verdict(session);
+    tt_shape_free(session->shape);
+    for (size_t i = 0; i < session->replaced_count; i++) {
+        tt_gate_file_done(&session->replaced[i]);
+    }
+    return code;
+}
+
+enum tt_exit tt_gate_shape_run(struct tt_gate_shape *job)
+{
+    struct session *session = calloc(1, sizeof(*session));
+    enum tt_exit code = TT_EXIT_ENVIRONMENT;
+
+    if (!session) {
+        tt_cli_say(COMMAND, "out of memory");
+        return code;
+    }
+    session->job = job;
+    code = shape_run(session);
+    if (session->log && fclose(session->log) != 0) {
+        tt_cli_say(COMMAND, "cannot write %s: %s", job->log_path, strerror(errno));
+        code = TT_EXIT_ENVIRONMENT;
+    }
+    free(session);
+    return code;
+}

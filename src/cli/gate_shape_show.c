@@ -1,0 +1,190 @@
+/*
+ * See gate_shape.h.
+ */
+#include <inttypes.h>
+
+#include "base/min_max.h"
+#include "base/ns.h"
+#include "cli/gate_shape.h"
+#include "report/json.h"
+#include "report/table.h"
+
+const char *tt_gate_shape_mode(const struct tt_gate_shape *job, char ret_text[80])
+{
+    if (job->setup.shaper.strict) {
+        snprintf(ret_text, 80, "strict");
+    } else if (job->setup.lead_ns > 0) {
+        snprintf(ret_text, 80, "computed departures, kept by %s", job->ifname);
+    } else {
+        snprintf(ret_text, 80, "computed departures");
+    }
+    return ret_text;
+}
+
+static uint64_t count_dropped(const struct tt_shaper_counters *counters)
+{
+    uint64_t n = counters->dropped_full + counters->dropped_delay + counters->dropped_never;
+
+    for (int i = TT_SEGMENT_OK + 1; i < TT_SEGMENT_FAULTS; i++) {
+        n += counters->refused[i];
+    }
+    return n;
+}
+
+/* The time in which its gate was open, by the first schedule. */
+static int64_t open_ns(const struct tt_gate_shape *job, unsigned class, int64_t elapsed_ns)
+{
+    const struct tt_gate_list *list = job->setup.list;
+
+    return (int64_t)((double)elapsed_ns * (double)list->classes[class].open_ns /
+                     (double)list->cycle_ns);
+}
+
+static int64_t window_use(const struct tt_gate_shape *job, unsigned class, int64_t wire_ns,
+                          int64_t elapsed_ns)
+{
+    int64_t open = open_ns(job, class, elapsed_ns);
+
+    return open > 0 ? (int64_t)(100 * (double)wire_ns / (double)open + 0.5) : -1;
+}
+
+void tt_gate_shape_table(const struct tt_gate_shape *job, const struct tt_shape_counters *now,
+                         const struct tt_shape_counters *before, FILE *out)
+{
+    static const struct tt_shape_counters none;
+    static const struct tt_column columns[] = {
+        {"class", TT_ALIGN_RIGHT},     {"Mbit/s", TT_ALIGN_RIGHT},    {"frames", TT_ALIGN_RIGHT},
+        {"window %", TT_ALIGN_RIGHT},  {"waiting B", TT_ALIGN_RIGHT}, {"wait us", TT_ALIGN_RIGHT},
+        {"segmented", TT_ALIGN_RIGHT}, {"cut", TT_ALIGN_RIGHT},       {"marked", TT_ALIGN_RIGHT},
+        {"dropped", TT_ALIGN_RIGHT},   {"overruns", TT_ALIGN_RIGHT},
+    };
+    struct tt_table table;
+    int64_t elapsed_ns;
+
+    before = before ? before : &none;
+    elapsed_ns = tt_max64(1, now->elapsed_ns - before->elapsed_ns);
+    tt_table_init(&table, columns, TT_COUNT_OF(columns));
+    for (unsigned c = 0; c < job->setup.shaper.classes; c++) {
+        const struct tt_shaper_counters *a = &before->classes[c].shaper;
+        const struct tt_shaper_counters *b = &now->classes[c].shaper;
+
+        tt_table_cell(&table, "%u", c);
+        tt_table_cell(&table, "%.2f", (double)(b->bytes - a->bytes) * 8000 / (double)elapsed_ns);
+        tt_table_cell_number(&table, (int64_t)(b->frames - a->frames));
+        tt_table_cell_known(&table, window_use(job, c, b->wire_ns - a->wire_ns, elapsed_ns), 0);
+        tt_table_cell_number(&table, (int64_t)now->classes[c].waiting_bytes);
+        tt_table_cell_number(&table, b->wait_last_ns / TT_NS_PER_US);
+        tt_table_cell_number(&table, (int64_t)(b->segmented - a->segmented));
+        tt_table_cell_number(&table, (int64_t)(b->cut - a->cut));
+        tt_table_cell_number(&table, (int64_t)(b->marked - a->marked));
+        tt_table_cell_number(&table, (int64_t)(count_dropped(b) - count_dropped(a)));
+        tt_table_cell_number(&table,
+                             (int64_t)(now->classes[c].overruns - before->classes[c].overruns));
+    }
+    tt_table_print(&table, out);
+    tt_table_done(&table);
+}
+
+static json_t *class_json(const struct tt_gate_shape *job, unsigned class,
+                          const struct tt_shape_counters *now, const struct tt_shape *shape)
+{
+    static const struct tt_json_field fields[] = {
+        TT_JSON_FIELD(tt_shaper_counters, packets),
+        TT_JSON_FIELD(tt_shaper_counters, frames),
+        TT_JSON_FIELD(tt_shaper_counters, bytes),
+        TT_JSON_FIELD(tt_shaper_counters, payload_bytes),
+        TT_JSON_FIELD(tt_shaper_counters, segmented),
+        TT_JSON_FIELD(tt_shaper_counters, cut),
+        TT_JSON_FIELD(tt_shaper_counters, marked),
+        TT_JSON_FIELD(tt_shaper_counters, dropped_full),
+        TT_JSON_FIELD(tt_shaper_counters, dropped_delay),
+        TT_JSON_FIELD(tt_shaper_counters, dropped_never),
+    };
+    const struct tt_shape_class *of = &now->classes[class];
+    json_t *json = tt_json_fields(&of->shaper, fields, TT_COUNT_OF(fields));
+    json_t *more =
+        json_pack("{s:i, s:I, s:I, s:I, s:I, s:I, s:o}", "class", (int)class, "malformed",
+                  (json_int_t)(count_dropped(&of->shaper) - of->shaper.dropped_full -
+                               of->shaper.dropped_delay - of->shaper.dropped_never),
+                  "wire_ns", (json_int_t)of->shaper.wire_ns, "open_ns",
+                  (json_int_t)open_ns(job, class, now->elapsed_ns), "overruns",
+                  (json_int_t)of->overruns, "waiting_bytes", (json_int_t)of->waiting_bytes, "wait",
+                  shape ? tt_json_summary(tt_shape_wait(shape, class)) : json_null());
+
+    json_object_update(json, more);
+    json_decref(more);
+    return json;
+}
+
+json_t *tt_gate_shape_json(const struct tt_gate_shape *job, const struct tt_shape_counters *now,
+                           const struct tt_shape *shape)
+{
+    char mode[80];
+    json_t *classes = json_array();
+
+    for (unsigned c = 0; c < job->setup.shaper.classes; c++) {
+        json_array_append_new(classes, class_json(job, c, now, shape));
+    }
+    return json_pack(
+        "{s:b, s:s, s:b, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "final",
+        shape != NULL, "mode", tt_gate_shape_mode(job, mode), "realtime", job->realtime, "rate_bps",
+        (json_int_t)job->setup.shaper.rate_bps, "margin_ns",
+        (json_int_t)job->setup.shaper.margin_ns, "elapsed_ns", (json_int_t)now->elapsed_ns,
+        "cpu_ns", (json_int_t)now->cpu_ns, "classes", classes, "actual_minus_computed",
+        shape ? tt_json_summary(tt_shape_lateness(shape)) : json_null(), "returned",
+        (json_int_t)now->returned, "return_lost", (json_int_t)now->return_lost, "send_refused",
+        (json_int_t)now->send_refused, "launch_refused", (json_int_t)now->launch_refused,
+        "unknown_packets", (json_int_t)now->unknown, "clock_steps", (json_int_t)now->clock_steps,
+        "log_lost", (json_int_t)now->log_lost);
+}
+
+void tt_gate_shape_print_end(const struct tt_gate_shape *job, const struct tt_shape_counters *now,
+                             const struct tt_shape *shape, FILE *out)
+{
+    static const struct tt_column columns[] = {{"ns", TT_ALIGN_LEFT}, TT_TABLE_SUMMARY_COLUMNS};
+    struct tt_table table;
+    uint64_t payload_bytes = 0;
+
+    tt_table_init(&table, columns, TT_COUNT_OF(columns));
+    tt_table_cell(&table, "%s",
+                  job->setup.shaper.strict ? "handed over - decided" : "handed over - computed");
+    tt_table_cells_summary(&table, tt_shape_lateness(shape));
+    for (unsigned c = 0; c < job->setup.shaper.classes; c++) {
+        tt_table_cell(&table, "waited, class %u", c);
+        tt_table_cells_summary(&table, tt_shape_wait(shape, c));
+        payload_bytes += now->classes[c].shaper.bytes;
+    }
+    fputc('\n', out);
+    tt_table_print(&table, out);
+    tt_table_done(&table);
+    fprintf(out, "\n%.1f s; CPU of the real-time thread %.1f %%", (double)now->elapsed_ns / 1e9,
+            100 * (double)now->cpu_ns / (double)tt_max64(1, now->elapsed_ns));
+    if (payload_bytes > 0) {
+        fprintf(out, ", %.2f %% for each Mbit/s",
+                100 * (double)now->cpu_ns / ((double)payload_bytes * 8000));
+    }
+    fprintf(out, "; %" PRIu64 " packets on the way back\n", now->returned);
+}
+
+void tt_gate_shape_log_begin(FILE *log, int64_t rate_bps)
+{
+    fprintf(log, "rate %" PRId64 "\n", rate_bps);
+}
+
+void tt_gate_shape_log_list(FILE *log, const struct tt_gate_list *list, int64_t start_tai_ns)
+{
+    fprintf(log, "list %" PRId64 " %" PRId64 " %" PRId64 " ", list->base_tai_ns, list->cycle_ns,
+            list->extension_ns);
+    if (start_tai_ns == INT64_MIN) {
+        fputs("-\n", log);
+    } else {
+        fprintf(log, "%" PRId64 "\n", start_tai_ns);
+    }
+    for (size_t i = 0; i < list->segment_count; i++) {
+        int64_t end_ns =
+            i + 1 < list->segment_count ? list->segments[i + 1].start_ns : list->cycle_ns;
+
+        fprintf(log, "entry 0x%x %" PRId64 "\n", list->segments[i].mask,
+                end_ns - list->segments[i].start_ns);
+    }
+}

@@ -1,0 +1,70 @@
+/*
+ * See classify.h.
+ */
+#include "gate/classify.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool applies(const struct tt_rule *rule, const struct tt_headers *headers)
+{
+    switch (rule->kind) {
+    case TT_RULE_ETHERTYPE:
+        return headers->ethertype == rule->value;
+    case TT_RULE_PORT:
+        return headers->l4_bytes > 0 &&
+               (headers->source_port == rule->value || headers->dest_port == rule->value);
+    case TT_RULE_DSCP:
+        return headers->l3_bytes > 0 && headers->traffic_class >> 2 == rule->value;
+    default:
+        return headers->pcp == (int)rule->value;
+    }
+}
+
+unsigned tt_classify(const struct tt_classifier *classifier, const struct tt_headers *headers)
+{
+    unsigned priority = 0;
+
+    for (size_t i = 0; i < classifier->rule_count; i++) {
+        if (applies(&classifier->rules[i], headers)) {
+            return classifier->rules[i].class;
+        }
+    }
+    if (headers->pcp >= 0) {
+        priority = (unsigned)headers->pcp;
+    } else if (headers->l3_bytes > 0) {
+        priority = headers->traffic_class >> 5;
+    }
+    return classifier->class_of_priority[priority];
+}
+
+const char *tt_rule_parse(const char *text, struct tt_rule *ret_rule)
+{
+    static const struct {
+        const char *name;
+        unsigned long most;
+    } kinds[TT_RULES] = {{"ethertype:", 0xFFFF}, {"port:", 0xFFFF}, {"dscp:", 63}, {"pcp:", 7}};
+
+    for (int kind = 0; kind < TT_RULES; kind++) {
+        size_t length = strlen(kinds[kind].name);
+        unsigned long value;
+        unsigned long class;
+        char *end;
+
+        if (strncmp(text, kinds[kind].name, length) != 0) {
+            continue;
+        }
+        value = strtoul(text + length, &end, 0);
+        if (end == text + length || *end != '=' || value > kinds[kind].most) {
+            return "has no value that there is";
+        }
+        text = end + 1;
+        class = strtoul(text, &end, 10);
+        if (end == text || *end != 0 || class >= TT_GATE_CLASSES) {
+            return "has no class from 0 to 15 behind the =";
+        }
+        *ret_rule = (struct tt_rule){(enum tt_rule_kind)kind, (uint16_t)value, (uint8_t) class};
+        return NULL;
+    }
+    return "is no rule; write port:5201=1, ethertype:0x22F0=2, dscp:46=1 or pcp:3=2";
+}

@@ -1,0 +1,141 @@
+"""Cases of test_streams.py: `tactus talk` and `tactus listen` with ends that are odd, missing or full."""
+import json
+import os
+import signal
+import socket
+import subprocess
+import time
+
+from sound import noise, write_wav
+from streams_lab import EASY, LISTENER, TALKER, check, options, stream
+
+
+def case_closed_descriptors(lab):
+    """Without standard descriptors the commands work as they do with them, and what they print goes nowhere: above
+    all not into a socket that has the number of one."""
+    shape = ["--format", "INT16", "--rate", "48000", "--channels", "2"]
+    commands = [["talk", "-i", TALKER, *options(), *EASY, "--json", "--duration", "1200ms", "tone:440"],
+                ["listen", "-i", LISTENER, *options(), *shape, "--duration", "300ms", "-"],
+                ["watch", LISTENER, "--json", "--duration", "300ms"]]
+    with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3)) as wire:
+        running = [subprocess.Popen(["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", lab.tactus, *words]) for words in commands]
+        for process in running:
+            check(process.wait(timeout=90) in (0, 1), process.args)
+        wire.setblocking(False)
+        packets = []
+        while len(packets) < 100000:
+            try:
+                packets.append(wire.recvfrom(2000)[0])
+            except BlockingIOError:
+                break
+    check(sum(packet[12:14] == b"\x22\xf0" for packet in packets) > 100, len(packets), "packets")
+    strange = [packet for packet in packets if packet[12:14] not in (b"\x22\xf0", b"\x86\xdd", b"\x81\x00")]
+    check(not strange, strange[:1])
+
+
+def case_full_output(lab):
+    """What cannot be printed is no good end; a reader that has left is none of ours."""
+    source = write_wav(lab.folder / "in.wav", "S16_LE", 48000, 2, noise("S16_LE", 2, 4800))
+    one = ["-i", TALKER, *options()]
+    with open("/dev/full", "w", encoding="ascii") as full:
+        for words in (["--help"], ["watch", "--help"], ["equal", source, source], ["watch", LISTENER, "--duration", "100ms"],
+                      ["talk", *one, *EASY, source], ["listen", *one, "--for", "100ms", lab.folder / "out.wav"]):
+            done = subprocess.run([lab.tactus, *map(str, words)], stdout=full, stderr=subprocess.PIPE, text=True, check=False,
+                                  timeout=90)
+            check(done.returncode == 3 and "standard output could not be written" in done.stderr, words, done)
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run([lab.tactus, "talk", *one, *EASY, "--json", source], stdout=writer, stderr=subprocess.PIPE, text=True,
+                          check=False, timeout=90)
+    os.close(writer)
+    check(done.returncode == 0 and "output" not in done.stderr and "figures" not in done.stderr, done)
+
+
+def case_fifo(lab):
+    """A FIFO as source and as sink: its end is the end, all of it is sent, and nobody is waited for at either."""
+    form = "S16_LE"
+    data = noise(form, 2, 30000)
+    paths = [lab.folder / name for name in ("in.fifo", "out.fifo", "lonely.fifo")]
+    for path in paths:
+        os.mkfifo(path)
+    shape = ["--format", "INT16", "--rate", "48000", "--channels", "2", "--raw", form]
+    lonely = lab.listen(*options(), *shape, paths[2])
+    reader = os.open(paths[1], os.O_RDONLY | os.O_NONBLOCK)
+    heard = []
+    listener = lab.listen(*options(), *shape, paths[1])
+    talker = lab.talk(*options(), *EASY, "--raw", f"{form},2,48000", paths[0], wait=False)
+    with open(paths[0], "wb") as writer:
+        writer.write(data)
+
+    def is_all_heard():
+        try:
+            while part := os.read(reader, 65536):
+                heard.append(part)
+        except BlockingIOError:
+            pass
+        return data in b"".join(heard)
+
+    check(talker.end()["streams"][0]["frames"] == 30000, talker.lines)
+    until = time.monotonic() + 90
+    while not is_all_heard():
+        check(time.monotonic() < until, sum(map(len, heard)), "bytes came")
+        time.sleep(0.02)
+    os.close(reader)
+    check(listener.process.wait(timeout=90) in (0, 1), listener.errors())
+    lonely.end(code=3, number=signal.SIGHUP)
+    check("nobody has opened for reading" in lonely.errors(), lonely.errors())
+
+
+def case_never_comes(lab):
+    """A clock and a pipe that give nothing are named, and that is no good end."""
+    reader, writer = os.pipe()
+    piped = lab.talk(*options(1), "--raw", "S16_LE,2,48000", "-", stdin=reader, wait=False)
+    clocked = lab.talk(*options(2), "--clock", "crf:02:00:00:00:00:01:00CF,91:E0:F0:00:FE:CF", "tone:440", wait=False)
+    clocked.wait_line("an alarm", lambda line: line["clock"]["followed"]["alarm"])
+    piped.wait_line("some lines", lambda line: line["elapsed_ns"] > 6 * 10**9)
+    for program, words in ((piped, "- gives nothing"), (clocked, "ALARM: no packet has come in of the CRF stream 02:00")):
+        program.end(code=1, number=signal.SIGINT)
+        check(words in program.errors(), program.errors())
+    os.close(reader)
+    os.close(writer)
+
+
+def case_refused_at_the_start(lab):
+    """What cannot be written is said before a packet is waited for, and nothing else with it."""
+    (lab.folder / "folder").mkdir()
+    one = ["listen", "-i", LISTENER, *options()]
+    for code, words, arguments in (
+            (3, "alsa:nobody cannot be opened", [*one, "alsa:nobody"]),
+            (2, "folder is a directory", [*one, lab.folder / "folder"]),
+            (3, "none/x.json cannot be written", [*one, "--report", lab.folder / "none/x.json", lab.folder / "a.wav"]),
+            (2, "is the sink too", [*one, "--report", f"{lab.folder}/./a.wav", lab.folder / "a.wav"]),
+            (2, "a report replaces a file", [*one, "--report", "/dev/null", lab.folder / "a.wav"]),
+            (2, "holds no frames", ["talk", "-i", TALKER, *options(), "--raw", "S16_LE,2,48000", "/dev/null"])):
+        _, said = lab.run(*arguments, code=code)
+        check(words in said and "no packet" not in said, arguments, "said:", said)
+        check(not (lab.folder / "a.wav").exists(), "a file was made")
+
+
+def case_stream_file_places(lab):
+    """Ends, reports and interfaces that will not do are said with their place."""
+    def refused(code, words, text, command="listen"):
+        path = lab.folder / "streams.json"
+        path.write_bytes(text)
+        _, said = lab.run(command, "--streams", path, code=code)
+        check(words in said.replace(f"{lab.folder}/", ""), text, "said:", said)
+
+    first, second = (json.dumps(stream(n))[1:-1].encode() for n in (1, 2))
+    head = b'{"interface": "vb",\n "streams": [{' + first
+    refused(2, "streams.json:3:10: ./a.wav is the same file as that in line 2",
+            head + b', "sink": "a.wav"},\n{"sink": "./a.wav", ' + second + b"}]}")
+    refused(2, "streams.json:3:12: r.json is the same file as that in line 2",
+            head + b', "sink": "a.wav", "report": "r.json"},\n{"report": "r.json", "sink": "b.wav",' + second + b"}]}")
+    refused(3, "streams.json:3:10: none/a.wav cannot be written",
+            head + b', "sink": "a.wav"},\n{"sink": "none/a.wav", ' + second + b"}]}")
+    refused(2, "streams.json:3:12: a.wav cannot be played", head + b', "source": "tone:440"},\n{"source": "a.wav", '
+            + second + b"}]}", "talk")
+    refused(3, "streams.json:1:15: interface \"vx\" does not exist", head.replace(b"vb", b"vx") + b', "sink": "a.wav"}]}')
+    refused(2, "streams.json:1:1: a stream file is an object in braces", b"[1]")
+    refused(2, "did you mean interface", b"\xef\xbb\xbf" + b'{"interfaze": 1}')
+    _, said = lab.run("listen", "--streams", lab.folder, code=2)
+    check("Is a directory" in said, said)

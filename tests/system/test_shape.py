@@ -1,0 +1,267 @@
+#!/usr/bin/env python3
+"""`tactus gate shape` between two network namespaces: TCP, UDP and pings through the gates, a stream beside them, and
+what it says when it cannot.
+
+usage: test_shape.py TACTUS. Every frame that leaves is held against the gates by sim/departures.py. Nothing is said
+about times: on a busy machine all of this takes longer. Exit 77 where no namespace or no TAP can be made.
+"""
+import hashlib
+import json
+import os
+import pathlib
+import random
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import unittest
+
+HERE = pathlib.Path(__file__).parent
+sys.path.insert(0, str(HERE.parent / "sim"))
+TACTUS = sys.argv.pop(1)
+
+import departures  # pylint: disable=wrong-import-position
+from shape_lab import FAR, FAR_ADDRESS, FAR_ADDRESS6, FAR_WIRE, HALF, NEAR, TIMEOUT_S, Lab, Lacking, schedule
+from sound import noise, write_wav
+
+PORT = 7000
+STREAM = ["--stream-id", "02:00:00:00:00:01:0001", "--dest", "91:E0:F0:00:FE:01"]
+# PCP 3, as class A has it, in the second class.
+STREAM_GATES = schedule((2, 250), (1, 750))
+STREAM_GATES[0]["options"]["map"][3] = 1
+
+
+def data(bytes_, seed=1):
+    return random.Random(seed).randbytes(bytes_)
+
+
+class Transfer:
+    """Bytes over TCP from one namespace to the other; what came has to be what went."""
+
+    def __init__(self, lab, sent, family=socket.AF_INET, there=NEAR, back=FAR):
+        address = FAR_ADDRESS if family == socket.AF_INET else FAR_ADDRESS6
+        self.sent, self.got = sent, hashlib.sha256()
+        self.bytes = 0
+        server = lab.socket_in(FAR, lambda: socket.socket(family, socket.SOCK_STREAM))
+        server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        server.bind((address, PORT))
+        server.listen()
+        self.sender = lab.socket_in(NEAR, lambda: socket.socket(family, socket.SOCK_STREAM))
+        self.sender.settimeout(TIMEOUT_S)
+        self.sender.connect((address, PORT))
+        self.receiver, _ = server.accept()
+        self.receiver.settimeout(TIMEOUT_S)
+        server.close()
+        if (there, back) == (FAR, NEAR):
+            self.sender, self.receiver = self.receiver, self.sender
+        self.threads = [threading.Thread(target=self.send), threading.Thread(target=self.receive)]
+        for thread in self.threads:
+            thread.start()
+
+    def send(self):
+        try:
+            self.sender.sendall(self.sent)
+            self.sender.shutdown(socket.SHUT_WR)
+        except OSError:
+            pass  # seen by what has not come
+
+    def receive(self):
+        try:
+            while part := self.receiver.recv(1 << 16):
+                self.bytes += len(part)
+                self.got.update(part)
+        except OSError:
+            pass
+
+    def join(self):
+        for thread in self.threads:
+            thread.join(TIMEOUT_S)
+
+    def is_whole(self):
+        self.join()
+        self.break_off()
+        return self.bytes == len(self.sent) and self.got.digest() == hashlib.sha256(self.sent).digest()
+
+    def break_off(self):
+        for end in (self.sender, self.receiver):
+            try:
+                end.shutdown(socket.SHUT_RDWR)  # wakes the thread that waits in it
+            except OSError:
+                pass
+        for thread in self.threads:
+            thread.join()
+        for end in (self.sender, self.receiver):
+            end.close()
+
+
+class Shape(unittest.TestCase):
+    def lab(self):
+        try:
+            lab = Lab(TACTUS)
+        except Lacking as lacking:
+            print(lacking)
+            sys.exit(77)
+        self.addCleanup(lab.close)
+        return lab
+
+    def check_log(self, lab):
+        with open(lab.folder / "departures", encoding="ascii") as lines:
+            logs = departures.read(lines)
+        self.assertEqual([fault for log in logs for fault in log.faults], [])
+        self.assertGreater(sum(log.frames for log in logs), 0)
+        return logs
+
+    def end(self, lab):
+        code, figures = lab.stop()
+        self.assertEqual(code, 0)
+        self.assertEqual(figures["log_lost"], 0)
+        self.check_log(lab)
+        links = lab.run(NEAR, "ip", "-o", "link").stdout
+        self.assertNotIn("gate0", links)
+        return figures
+
+    def test_traffic(self):
+        """TCP both ways and over IPv6, datagrams and pings, all through gates; nothing is lost and nothing is wrong."""
+        lab = self.lab()
+        lab.shape(HALF)
+        ping = lab.start(NEAR, "ping", "-q", "-c", 20, "-i", "0.02", FAR_ADDRESS, stdout=subprocess.PIPE)
+        for family in (socket.AF_INET, socket.AF_INET6):
+            self.assertTrue(Transfer(lab, data(1_000_000), family).is_whole())
+        self.assertTrue(Transfer(lab, data(1_000_000, seed=2), there=FAR, back=NEAR).is_whole())
+        receiver = lab.socket_in(FAR, lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
+        receiver.bind((FAR_ADDRESS, PORT))
+        receiver.settimeout(TIMEOUT_S)
+        sender = lab.socket_in(NEAR, lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
+        for number in range(50):
+            sent = data(1 + 28 * number, seed=number)
+            sender.sendto(sent, (FAR_ADDRESS, PORT))
+            self.assertEqual(receiver.recv(65536), sent)
+        sender.close()
+        receiver.close()
+        self.assertIn(" 0% packet loss", ping.communicate(timeout=TIMEOUT_S)[0])
+        figures = self.end(lab)
+        self.assertGreater(figures["classes"][0]["segmented"], 0)
+        self.assertGreater(figures["returned"], 50)
+
+    def test_strict(self):
+        lab = self.lab()
+        lab.shape(HALF, "--mode", "strict")
+        self.assertTrue(Transfer(lab, data(500_000)).is_whole())
+        figures = self.end(lab)
+        self.assertEqual(figures["mode"], "strict")
+        self.assertGreater(figures["margin_ns"], 0)
+
+    def test_small_window(self):
+        """No full segment fits: they are cut. What cannot be cut is dropped, counted, and the exit code says it."""
+        lab = self.lab()
+        lab.shape(schedule((2, 900), (1, 100)))
+        self.assertTrue(Transfer(lab, data(200_000)).is_whole())
+        sender = lab.socket_in(NEAR, lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
+        sender.sendto(bytes(1400), (FAR_ADDRESS, PORT))
+        sender.close()
+        self.assertTrue(Transfer(lab, data(1000)).is_whole())  # behind it in the queue
+        code, figures = lab.stop()
+        self.assertEqual(code, 1)
+        self.assertGreater(figures["classes"][0]["cut"], 0)
+        self.assertEqual(figures["classes"][0]["dropped_never"], 1)
+        self.check_log(lab)
+
+    def test_stall_of_2021(self):
+        """Whole packets of TCP that no window is long enough for: hardly anything gets through, ever."""
+        lab = self.lab()
+        lab.shape(HALF, "--whole")
+        transfer = Transfer(lab, data(3_000_000))
+        time.sleep(1.5)
+        self.assertLess(transfer.bytes, 300_000)
+        lab.stop()
+        transfer.break_off()
+        self.check_log(lab)
+
+    def test_stream_beside_tcp(self):
+        """A class A stream has its window, TCP the rest: bit-exact, and every PDU in its window."""
+        lab = self.lab()
+        take, got = lab.folder / "take.wav", lab.folder / "got.wav"
+        write_wav(take, "S16_LE", 48000, 2, noise("S16_LE", 2, 48000))
+        lab.shape(STREAM_GATES)
+        listener = lab.start(FAR, TACTUS, "listen", "-i", FAR_WIRE, *STREAM, "--format", "INT16", "--rate", 48000,
+                             "--channels", 2, "--buffer", "10s", "--json", "--report", lab.folder / "report.json", got,
+                             stdout=subprocess.PIPE)
+        listener.stdout.readline()  # it is at work
+        transfer = Transfer(lab, data(4_000_000))
+        lab.run(NEAR, TACTUS, "talk", "-i", "gate0", *STREAM, "--class", "A", "--mtt", "900ms", take)
+        self.assertTrue(transfer.is_whole())
+        for line in listener.stdout:
+            if json.loads(line)["streams"][0]["counters"]["pdus"] == 8000:
+                break
+        for _ in range(2):  # a line a second: until all of it has been presented
+            listener.stdout.readline()
+        listener.send_signal(signal.SIGINT)
+        listener.communicate(timeout=TIMEOUT_S)
+        equal = subprocess.run([TACTUS, "equal", take, got, "--report", lab.folder / "report.json"],
+                               capture_output=True, text=True, check=False)
+        self.assertEqual(equal.returncode, 0, equal.stdout)
+        figures = self.end(lab)
+        self.assertEqual(figures["classes"][1]["frames"], 8000)
+
+    def test_replaced_at_its_base_time(self):
+        lab = self.lab()
+        lab.shape(HALF)
+        base_ns = time.clock_gettime_ns(time.CLOCK_TAI) + 300_000_000
+        lab.write_schedule(schedule((2, 100), (1, 300), (3, 200), base=base_ns))
+        lab.shaper.send_signal(signal.SIGHUP)
+        self.assertTrue(Transfer(lab, data(1_000_000)).is_whole())
+        while time.clock_gettime_ns(time.CLOCK_TAI) < base_ns:
+            time.sleep(0.01)
+        self.assertTrue(Transfer(lab, data(1_000_000)).is_whole())
+        self.end(lab)
+        logs = self.check_log(lab)
+        self.assertEqual([one.start for one in logs[0].lists], [None, base_ns])
+
+    def test_killed(self):
+        lab = self.lab()
+        lab.shape(HALF)
+        lab.shaper.kill()
+        lab.shaper.wait()
+        self.assertNotIn("gate0", lab.run(NEAR, "ip", "-o", "link").stdout)
+
+    def test_refusals(self):
+        lab = self.lab()
+        good = lab.write_schedule(HALF)
+        bad = lab.folder / "bad.json"
+
+        def refused(code, text, *words):
+            done = lab.run(NEAR, TACTUS, "gate", "shape", *words, check=False)
+            self.assertEqual(done.returncode, code, done)
+            self.assertIn(text, done.stderr)
+
+        fixed = ["--schedule", good, "--rate", "100M"]
+        refused(2, "Give --schedule", "--to", "wire0")
+        refused(2, "Give --to", *fixed)
+        refused(2, "is no speed", "--schedule", good, "--rate", "fast", "--to", "wire0")
+        refused(2, "Give --rate", "--schedule", good, "--to", "wire0")
+        refused(2, "is no rule", *fixed, "--to", "wire0", "--class", "colour:3=1")
+        refused(2, "there is no class 5", *fixed, "--to", "wire0", "--class", "port:3=5")
+        refused(3, "there is no interface nowhere", *fixed, "--to", "nowhere")
+        refused(3, "another one by --tap", *fixed, "--to", "wire0", "--tap", "wire0")
+        refused(3, "No such file", "--schedule", lab.folder / "none", "--rate", "100M", "--to", "wire0")
+        for text in ("", "[]", "{", json.dumps(HALF).replace("500000", "-1")):
+            bad.write_text(text)
+            refused(2, "bad.json", "--schedule", bad, "--rate", "100M", "--to", "wire0")
+
+    def test_explain(self):
+        """The limits of the papers, from the shaper itself."""
+        lab = self.lab()
+        for gates, full in ((HALF, (46.336, 45.696)), (schedule((2, 640), (1, 360)), (23.168, 22.848)),
+                            (schedule((2, 875), (1, 125)), (11.584, 11.424))):
+            done = lab.run(NEAR, TACTUS, "gate", "shape", "--schedule", lab.write_schedule(gates), "--rate", "100M",
+                           "--explain", "--json")
+            shown = [one["full_segments_bps"] / 1e6 for one in json.loads(done.stdout)["classes"] if one["class"] == 0]
+            for got, limit in zip(shown, full):
+                self.assertAlmostEqual(got, limit, delta=0.002)
+
+
+if __name__ == "__main__":
+    os.environ.pop("NOTIFY_SOCKET", None)
+    unittest.main(verbosity=2)
