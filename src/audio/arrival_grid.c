@@ -14,6 +14,7 @@
 #define FAR_SPREADS   16
 #define FAR_NS        TT_NS_PER_MS
 #define MOVED_NS      TT_NS_PER_S
+#define ASTRAY_NS     3.6e12 /* an hour off the grid is another time, at once */
 
 /* From here on the line is straight, until it is shown more. */
 static void rebase(struct tt_arrival_grid *grid, int64_t event)
@@ -42,9 +43,22 @@ static void place(struct tt_arrival_grid *grid, const struct tt_conduct_pdu *pdu
     rebase(grid, 0);
 }
 
+static double since_base_ns(const struct tt_arrival_grid *grid, int64_t event)
+{
+    return (double)(event - grid->base_event) * grid->event_ns;
+}
+
+/* Stamps of a capture may claim any time. */
+static bool is_astray(const struct tt_arrival_grid *grid, int64_t event, int64_t arrival_ns)
+{
+    double late_ns = (double)arrival_ns - (double)grid->base_ns - since_base_ns(grid, event);
+
+    return late_ns > ASTRAY_NS || late_ns < -ASTRAY_NS;
+}
+
 static int64_t expect(const struct tt_arrival_grid *grid, int64_t event)
 {
-    double since_ns = (double)(event - grid->base_event) * grid->event_ns;
+    double since_ns = since_base_ns(grid, event);
 
     return grid->base_ns + (int64_t)(since_ns < 0 ? since_ns - 0.5 : since_ns + 0.5);
 }
@@ -93,7 +107,7 @@ bool tt_arrival_grid_step(struct tt_arrival_grid *grid, const struct tt_conduct_
     int64_t late_ns;
 
     if (!grid->placed || pdu->restart || pdu->ahead > PDUS_MAX ||
-        grid->clock.rate_hz != pdu->period.hz) {
+        grid->clock.rate_hz != pdu->period.hz || is_astray(grid, event, pdu->arrival_ns)) {
         place(grid, pdu);
         return false;
     }
