@@ -16,7 +16,7 @@ import time
 import tty
 import unittest
 
-TACTUS = sys.argv[1]
+TACTUS = os.path.abspath(sys.argv[1])
 LIMIT_S = 120
 SHORT = ("--time", "200ms", "--compute", "10", "--no-trace")
 EXPECTED = 200 * 48 // 64  # periods of 64 frames

@@ -19,6 +19,7 @@ import unittest
 
 TACTUS, DEMO = sys.argv[1:3]
 LIMIT_S = 60
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup(1) it would be ignored by what is started here
 
 
 def smf(*tracks, form=1, division=25000):
