@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "audio/aaf.h"
@@ -163,7 +164,14 @@ static void make_packets(size_t n, uint8_t packets[][PACKET_BYTES])
     }
 }
 
-int64_t rig_bare_send(size_t n, int intervals)
+static void sleep_until(int64_t mono_ns)
+{
+    struct timespec t = {.tv_sec = mono_ns / TT_NS_PER_S, .tv_nsec = mono_ns % TT_NS_PER_S};
+
+    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
+}
+
+int64_t rig_bare_send(size_t n, int intervals, uint64_t *ret_late)
 {
     static uint8_t packets[RIG_STREAMS_MAX][PACKET_BYTES];
     static struct mmsghdr messages[RIG_STREAMS_MAX];
@@ -172,6 +180,7 @@ int64_t rig_bare_send(size_t n, int intervals)
     struct sockaddr_ll address = {.sll_family = AF_PACKET,
                                   .sll_ifindex = (int)if_nametoindex("va")};
     int64_t start_ns;
+    int64_t due_ns;
 
     must(fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ? -1 : 0,
          "open a packet socket");
@@ -180,13 +189,20 @@ int64_t rig_bare_send(size_t n, int intervals)
         vectors[i] = (struct iovec){.iov_base = packets[i], .iov_len = PACKET_BYTES};
         messages[i] = (struct mmsghdr){.msg_hdr = {.msg_iov = &vectors[i], .msg_iovlen = 1}};
     }
+    due_ns = bench_mono_ns();
     start_ns = bench_cpu_ns();
-    for (int k = 0; k < intervals; k++) {
+    for (int k = 0; k < intervals; k++, due_ns += RIG_INTERVAL_NS) {
+        if (ret_late) {
+            sleep_until(due_ns);
+        }
         for (size_t at = 0; at < n;) {
             unsigned left = (unsigned)(n - at < TT_LINK_BATCH ? n - at : TT_LINK_BATCH);
             int sent = sendmmsg(fd, messages + at, left, 0);
 
             at += sent > 0 ? (size_t)sent : 1;
+        }
+        if (ret_late && bench_mono_ns() - due_ns > RIG_INTERVAL_NS) {
+            *ret_late += n;
         }
     }
     start_ns = bench_cpu_ns() - start_ns;
