@@ -126,19 +126,10 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case OPTION_PICTURE:
         job->picture = argument;
         return 0;
-    case ARGP_KEY_ARG:
-        if (state->arg_num > 1) {
-            argp_error(state, "a schedule and a capture, and what is %s?", argument);
-        }
-        *(state->arg_num == 0 ? &job->options.path : &job->source) = argument;
-        return 0;
-    case ARGP_KEY_END:
-        if (!job->source) {
-            argp_error(state, "which schedule, and which capture file or interface?");
-        }
-        return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return tt_cli_arguments(key, argument, state,
+                                (const char **const[]){&job->options.path, &job->source}, 2,
+                                "a schedule, and a capture file or an interface");
     }
 }
 

@@ -14,6 +14,7 @@
 
 #include "base/compare.h"
 #include "base/ns.h"
+#include "cli/cmd.h"
 #include "cli/meter_options.h"
 #include "cli/meter_saved.h"
 #include "cli/meter_setting.h"
@@ -64,25 +65,16 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         command->buffer = argument;
         return 0;
     case OPTION_PAIRS:
-        command->pairs = (size_t)tt_meter_options_number("pairs", argument, TT_COMPARE_WINDOWS_MIN,
-                                                         TT_COMPARE_WINDOWS_MAX, state);
+        command->pairs = (size_t)tt_cli_number_option(
+            "pairs", argument, state, TT_COMPARE_WINDOWS_MIN, TT_COMPARE_WINDOWS_MAX);
         return 0;
     case OPTION_JSON:
         command->json = true;
         return 0;
-    case ARGP_KEY_ARG:
-        if (state->arg_num >= 2) {
-            argp_error(state, "two are compared, not more: what is %s?", argument);
-        }
-        command->texts[state->arg_num] = argument;
-        return 0;
-    case ARGP_KEY_END:
-        if (state->arg_num != 2) {
-            argp_error(state, "give two settings, or two files that `tactus meter --json` made");
-        }
-        return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return tt_cli_arguments(key, argument, state,
+                                (const char **const[]){&command->texts[0], &command->texts[1]}, 2,
+                                "two settings, or two files that `tactus meter --json` made");
     }
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/ns.h"
+#include "cli/cmd.h"
 
 #define RATE_MIN 8000
 #define RATE_MAX 768000
@@ -37,18 +38,6 @@ static const struct argp_option options[] = {
      "Record no switches and interrupts, where tracefs would allow it", 1},
     {0},
 };
-
-long tt_meter_options_number(const char *name, const char *text, long least, long most,
-                             struct argp_state *state)
-{
-    char *end;
-    long value = strtol(text, &end, 10);
-
-    if (*end || end == text || value < least || value > most) {
-        argp_error(state, "--%s %s: give a number from %ld to %ld", name, text, least, most);
-    }
-    return value;
-}
 
 static bool find_load(const char *name, enum tt_load_kind *ret_kind)
 {
@@ -113,11 +102,10 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         tt_meter_options_loads(job, argument, state);
         return 0;
     case OPTION_COMPUTE:
-        job->compute_percent = (unsigned)tt_meter_options_number("compute", argument, 0, 99, state);
+        job->compute_percent = (unsigned)tt_cli_number_option("compute", argument, state, 0, 99);
         return 0;
     case OPTION_RATE:
-        job->rate_hz =
-            (uint32_t)tt_meter_options_number("rate", argument, RATE_MIN, RATE_MAX, state);
+        job->rate_hz = (uint32_t)tt_cli_number_option("rate", argument, state, RATE_MIN, RATE_MAX);
         return 0;
     case OPTION_POLICY:
         if (!tt_policy_find(argument, &job->policy.kind)) {
@@ -125,11 +113,11 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         }
         return 0;
     case OPTION_PRIORITY:
-        job->policy.priority = (int)tt_meter_options_number("priority", argument, 1, 99, state);
+        job->policy.priority = (int)tt_cli_number_option("priority", argument, state, 1, 99);
         return 0;
     case OPTION_CPU:
-        job->policy.cpu = (int)tt_meter_options_number("cpu", argument, 0,
-                                                       (long)tt_machine_processors() - 1, state);
+        job->policy.cpu =
+            (int)tt_cli_number_option("cpu", argument, state, 0, (long)tt_machine_processors() - 1);
         return 0;
     case OPTION_FOLDER:
         job->folder = argument;

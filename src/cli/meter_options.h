@@ -13,8 +13,5 @@ extern const struct argp tt_meter_options;
 
 /* "write,read,idle"; "all". Ends the command by argp_error where it is neither. */
 void tt_meter_options_loads(struct tt_meter_job *job, char *list, struct argp_state *state);
-/* A number within bounds, or argp_error. */
-long tt_meter_options_number(const char *name, const char *text, long least, long most,
-                             struct argp_state *state);
 
 #endif

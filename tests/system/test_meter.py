@@ -82,7 +82,7 @@ class WrongInput(Meter):
     def test_comparisons(self):
         self.refused("compare", says="give two settings")
         self.refused("compare", "default", says="give two settings")
-        self.refused("compare", "a", "b", "c", says="two are compared")
+        self.refused("compare", "a", "b", "c", says="what is c? Give two settings")
         self.refused("compare", "priority=0", "default", says="what is `priority=0`")
         self.refused("compare", "policy=", "default", says="what is `policy=`")
         self.refused("compare", "--pairs", "3", "default", "default", says="--pairs 3")
