@@ -4,6 +4,7 @@
 #include <argp.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -295,6 +296,17 @@ static enum tt_exit play_file(const struct job *job)
     return code;
 }
 
+static enum tt_exit check_track(const struct job *job)
+{
+    unsigned tracks = job->file.smf.tracks;
+
+    if (job->track >= 0 && (unsigned)job->track >= tracks) {
+        tt_cli_say(COMMAND, "%s has no track %d: it has %u", job->path, job->track + 1, tracks);
+        return TT_EXIT_USAGE;
+    }
+    return TT_EXIT_GOOD;
+}
+
 int tt_cmd_midi_play(int argc, char **argv)
 {
     struct job job = {.wire = -1, .track = -1};
@@ -304,6 +316,7 @@ int tt_cmd_midi_play(int argc, char **argv)
         return TT_EXIT_USAGE;
     }
     tt_cli_catch_interrupt();
+    signal(SIGPIPE, SIG_IGN); /* who watches may leave: notes are ended all the same */
     code = tt_midi_file_open(COMMAND, job.path, &job.file);
     if (code != TT_EXIT_GOOD) {
         return code;
@@ -311,6 +324,9 @@ int tt_cmd_midi_play(int argc, char **argv)
     code = check_file(&job);
     if (code == TT_EXIT_GOOD) {
         code = read_events(&job);
+    }
+    if (code == TT_EXIT_GOOD) {
+        code = check_track(&job);
     }
     if (code == TT_EXIT_GOOD) {
         code = play_file(&job);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -380,6 +381,7 @@ int tt_cmd_midi_record(int argc, char **argv)
         return TT_EXIT_ENVIRONMENT;
     }
     tt_cli_catch_interrupt();
+    signal(SIGPIPE, SIG_IGN); /* who watches may leave: the recording goes on */
     job.start_mono_ns = tt_midi_port_now_ns();
     code = open_ports(&job);
     if (code == TT_EXIT_GOOD) {

@@ -97,6 +97,8 @@ class Play(unittest.TestCase):
         pieces = smf(b"\0\x90\x01\x40", b"\0\x90\x02\x40", form=2)
         got, said = self.play(pieces, code=2, size=0)
         self.assertIn("format 2", said)
+        _, said = self.play(pieces, "--track", "3", code=2, size=0)
+        self.assertIn("has no track 3: it has 2", said)
         got, _ = self.play(pieces, "--track", "2", size=12)
         self.assertEqual(got[:3], b"\x90\x02\x40")
 

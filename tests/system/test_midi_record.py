@@ -111,6 +111,17 @@ class Record(unittest.TestCase):
     def messages(self, port):
         return [event for event in self.dump()["events"] if event.get("port") == port and event["kind"] == "message"]
 
+    def test_who_watches_may_leave(self):
+        port = self.pty()
+        recorder = self.start("--live", port.path)
+        recorder.stdout.close()
+        for number in range(20):
+            port.write(bytes([0x90, number, 64]))
+            self.wait_for_bytes(3 * (number + 1))
+        recorder.send_signal(signal.SIGINT)
+        self.assertEqual(recorder.wait(LIMIT_S), 0)
+        self.assertTrue(self.out.exists())
+
     def test_two_ports_and_their_times(self):
         ports = self.pty(), self.pty()
         recorder = self.start(*(port.path for port in ports))
