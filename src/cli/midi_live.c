@@ -4,6 +4,7 @@
 #include "cli/midi_live.h"
 
 #include <inttypes.h>
+#include <poll.h>
 #include <stdlib.h>
 
 #include "base/ns.h"
@@ -51,11 +52,21 @@ void tt_midi_live_free(struct tt_midi_live *live)
     free(live);
 }
 
+/* A display that stands still must not hold up the recording: a line is written where it is taken
+ * at once, which a pipe says of 4096 bytes. */
+static bool is_taken(const struct tt_midi_live *live)
+{
+    struct pollfd out = {.fd = fileno(live->out), .events = POLLOUT};
+
+    fflush(live->out); /* the line before, which had room */
+    return poll(&out, 1, 0) == 1 && (out.revents & POLLOUT);
+}
+
 static bool begin_line(struct tt_midi_live *live, unsigned port, int64_t mono_ns)
 {
     int64_t ns = mono_ns - live->start_mono_ns;
 
-    if (live->lines++ >= LINES_A_FLUSH) {
+    if (live->lines++ >= LINES_A_FLUSH || !is_taken(live)) {
         live->more++;
         return false;
     }
@@ -141,10 +152,10 @@ void tt_midi_live_frame(struct tt_midi_live *live, const struct tt_midi_frame *f
 
 void tt_midi_live_flush(struct tt_midi_live *live)
 {
-    if (live->more > 0) {
+    if (live->more > 0 && is_taken(live)) {
         fprintf(live->out, "%22s and %" PRIu64 " more\n", "", live->more);
+        live->more = 0;
     }
-    live->more = 0;
     live->lines = 0;
     fflush(live->out);
 }

@@ -111,6 +111,15 @@ class Record(unittest.TestCase):
     def messages(self, port):
         return [event for event in self.dump()["events"] if event.get("port") == port and event["kind"] == "message"]
 
+    def test_a_display_that_stands_still(self):
+        port = self.pty()
+        recorder = self.start("--live", port.path)
+        fcntl.fcntl(recorder.stdout, fcntl.F_SETPIPE_SZ, 4096)
+        for number in range(400):
+            port.write(bytes([0x90, number & 127, 64]))
+        self.wait_for_bytes(3 * 400)
+        recorder.kill()
+
     def test_who_watches_may_leave(self):
         port = self.pty()
         recorder = self.start("--live", port.path)
