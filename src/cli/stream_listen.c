@@ -81,13 +81,6 @@ int tt_stream_listen_open(struct tt_stream *stream, struct tt_message *ret_messa
     return error;
 }
 
-static int64_t time_left(const struct tt_stream *stream)
-{
-    return stream->duration_ns == INT64_MAX
-               ? INT64_MAX
-               : stream->begin_mono_ns + stream->duration_ns - tt_cli_now_mono_ns();
-}
-
 /* It had to wait, for this packet: what is left of the time is for the recording, which begins
  * there. */
 static void start(struct tt_stream *stream, const struct tt_link_packet *packet)
@@ -108,7 +101,7 @@ static void begin_with(struct tt_stream *stream, const struct tt_link_packet *pa
     int error;
 
     if (stream->duration_ns < INT64_MAX) {
-        stream->duration_ns = tt_max64(time_left(stream), 0);
+        stream->duration_ns = tt_max64(tt_stream_time_left(stream), 0);
     }
     error = begin(stream, &message);
     if (error < 0) {
@@ -147,7 +140,7 @@ static void wait_for_shape(struct tt_stream *stream)
     uint8_t data[PACKET_BYTES];
     struct tt_link_packet packet = {.data = data, .bytes = sizeof(data)};
 
-    if (time_left(stream) <= 0) {
+    if (tt_stream_time_left(stream) <= 0) {
         tt_stream_finish(stream);
         return;
     }
