@@ -251,22 +251,26 @@ static bool make_file(void)
            madvise((void *)(uintptr_t)file, (size_t)FILE_BYTES, MADV_RANDOM) == 0;
 }
 
-static bool run_kinds(unsigned times, pid_t loop, int fd)
+static bool run_kinds(unsigned times, const char *only, pid_t loop, int fd)
 {
     static const enum tt_cause kinds[] = {TT_CAUSE_OTHERS, TT_CAUSE_THROTTLED, TT_CAUSE_STOPPED,
                                           TT_CAUSE_FAULT, TT_CAUSE_SLOWER};
     bool held = true;
+    bool ran = false;
 
     printf("done, %u times each, and the cause found\n%12s", times, "");
     for (int cause = 0; cause < TT_CAUSES; cause++)
         printf(" %11s", tt_cause_name((enum tt_cause)cause));
     printf(" %11s\n", "none");
     for (size_t k = 0; k < TT_COUNT_OF(kinds); k++)
-        held = run_kind(kinds[k], times, loop, fd) && held;
-    return held;
+        if (!only[0] || strcmp(only, tt_cause_name(kinds[k])) == 0) {
+            held = run_kind(kinds[k], times, loop, fd) && held;
+            ran = true;
+        }
+    return held && ran;
 }
 
-bool bench_inject(unsigned times)
+bool bench_inject(unsigned times, const char *only)
 {
     int status = -1;
     int ends[2];
@@ -284,7 +288,7 @@ bool bench_inject(unsigned times)
         run_loop();
     }
     sleep_ns(TT_NS_PER_S);
-    held = run_kinds(times, loop, ends[0]);
+    held = run_kinds(times, only, loop, ends[0]);
     atomic_store(&order->quit, true);
     waitpid(loop, &status, 0);
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
