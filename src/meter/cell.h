@@ -3,9 +3,10 @@
  * the losses with their causes.
  *
  * The loop gives a cycle for each hand-over, and a reading of its own counters after each cycle
- * that lost time and every so many besides: a reading costs more than a cycle may. A loss is what
- * the cycles between two readings took beyond what is usual; losses without a good stretch between
- * them are one incident (a burst: one thing happened, and several fragments felt it).
+ * that lost time, after the one behind it, and every so many besides: a reading costs more than a
+ * cycle may. A loss is what the cycles between two readings took beyond what is usual; losses
+ * without a good cycle between them are one incident (a burst: one thing happened, and several
+ * fragments felt it).
  *
  * The caller owns the memory (some MB; nothing grows). One thread.
  */
