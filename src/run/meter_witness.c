@@ -45,30 +45,34 @@ void tt_meter_witness_move(struct tt_meter_witness *witness, int cpu)
     }
 }
 
+/* It looks every LOOK_NS only, and where it waited for longer between two looks it shared the
+ * processor with others of its kind. */
 int64_t tt_meter_witness_ns(const struct tt_meter_witness *witness, int cpu, int64_t from_mono_ns,
                             int64_t until_mono_ns)
 {
     size_t count = atomic_load_explicit(&witness->count, memory_order_acquire);
-    int64_t next_ns = until_mono_ns;
+    int64_t known_from_ns = until_mono_ns;
     int64_t sum_ns = 0;
 
     if (!witness->thread.running) {
         return TT_CAUSE_UNKNOWN;
     }
-    /* The oldest may be written anew just now. */
+    /* From the newest on; the oldest may be written anew just now. */
     for (size_t back = 1; back < TT_METER_WITNESS_TIMES && back <= count; back++) {
         size_t at = (count - back) % TT_METER_WITNESS_TIMES;
         int64_t ns = atomic_load_explicit(&witness->times[at].mono_ns, memory_order_relaxed);
+        int64_t until_ns;
 
         if (ns < from_mono_ns) {
             break;
         }
         if (ns < until_mono_ns &&
             atomic_load_explicit(&witness->times[at].cpu, memory_order_relaxed) == cpu) {
-            bool last = next_ns == until_mono_ns || next_ns - ns > BRIDGE_NS;
-
-            sum_ns += last ? tt_min64(LOOK_NS, next_ns - ns) : next_ns - ns;
-            next_ns = ns;
+            until_ns = sum_ns > 0 && known_from_ns - ns <= BRIDGE_NS
+                           ? known_from_ns
+                           : tt_min64(known_from_ns, ns + LOOK_NS);
+            sum_ns += until_ns - tt_max64(from_mono_ns, ns - LOOK_NS);
+            known_from_ns = tt_max64(from_mono_ns, ns - LOOK_NS);
         }
     }
     return sum_ns;

@@ -44,8 +44,8 @@ static void witness(struct made_machine *machine, const struct made_happening *h
     int64_t end_ns = happening->at_ns + happening->length_ns;
     int64_t first_ns = (from_ns / WITNESS_NS + 1) * WITNESS_NS;
 
-    if (happening->kind == TT_CAUSE_THROTTLED) {
-        machine->ordinary_ns += tt_max64(0, end_ns - first_ns);
+    if (happening->kind == TT_CAUSE_THROTTLED && first_ns < end_ns) {
+        machine->ordinary_ns += end_ns - from_ns;
     }
 }
 

@@ -55,9 +55,51 @@ static void runs_where_it_is_sent(void **state)
     tt_meter_witness_stop(&witness);
 }
 
+static void look_at(int64_t ms, int cpu)
+{
+    size_t at = witness.count % TT_METER_WITNESS_TIMES;
+
+    witness.times[at].mono_ns = ms * TT_NS_PER_MS;
+    witness.times[at].cpu = cpu;
+    witness.count++;
+}
+
+static int64_t could_ms(int64_t from_ms, int64_t until_ms)
+{
+    return tt_meter_witness_ns(&witness, 1, from_ms * TT_NS_PER_MS, until_ms * TT_NS_PER_MS) /
+           TT_NS_PER_MS;
+}
+
+static void what_its_times_say(void **state)
+{
+    (void)state;
+    memset(&witness, 0, sizeof(witness));
+    witness.thread.running = true; /* and nobody writes */
+    assert_int_equal(could_ms(0, 1000), 0);
+    look_at(100, 1);
+    look_at(105, 0);
+    look_at(200, 1);
+    look_at(206, 1);
+    look_at(230, 1); /* others of its kind had their share */
+    look_at(900, 1);
+    assert_int_equal(could_ms(101, 199), 0);
+    assert_int_equal(could_ms(99, 103), 4);   /* all of a short stretch */
+    assert_int_equal(could_ms(90, 150), 10);  /* one look stands for 5 ms on either side */
+    assert_int_equal(could_ms(150, 400), 40); /* 195 … 235 */
+    assert_int_equal(could_ms(198, 232), 34);
+    assert_int_equal(could_ms(150, 1000), 50); /* and 895 … 905: not what is between */
+    for (int ms = 1000; ms < 4000; ms += 5)
+        look_at(ms, 1);
+    assert_int_equal(could_ms(3000, 3500), 500);
+    witness.thread.running = false;
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(runs_where_it_is_sent)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(runs_where_it_is_sent),
+        cmocka_unit_test(what_its_times_say),
+    };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
