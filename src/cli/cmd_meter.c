@@ -17,6 +17,8 @@
 #include "cli/meter_soak.h"
 #include "report/json.h"
 
+#define CELL_NS (6 * TT_NS_PER_S)
+
 enum {
     OPTION_FULL = 256,
     OPTION_DEVICE,
@@ -49,7 +51,7 @@ static const struct argp_option options[] = {
      "Read this port in each cycle: adds the time from a byte's arrival to its sound", 0},
     {"for", OPTION_FOR, "TIME", 0,
      "A soak of that length, as 8h: dropouts with time and cause as they come, a line an hour; "
-     "under the first load of --load, or idle",
+     "under the load of --load, or idle",
      0},
     {"log", OPTION_LOG, "FILE", 0, "Of --for: its lines go there too, as JSON, each on the disk",
      0},
@@ -152,17 +154,56 @@ static enum tt_exit add_shapes(struct command *command)
     return code;
 }
 
+/* What contradicts another, or would be left out without a word. NULL: nothing. */
+static const char *contradiction(const struct command *command)
+{
+    const struct tt_meter_job *job = &command->job;
+    bool soak = command->soak_ns > 0;
+
+    if (job->round_trip && !job->device) {
+        return "--round-trip needs --device: the card that plays";
+    }
+    if (command->log && !soak) {
+        return "--log belongs to --for";
+    }
+    if (command->full + (job->buffers != NULL) + (command->require != NULL) > 1) {
+        return "--full, --buffer and --require each say what is measured: give one of them";
+    }
+    if (soak && (command->full || command->tuned || job->cell_ns > 0)) {
+        return "--for measures one buffer as found, for its own time: leave out --full, --tuned "
+               "and "
+               "--time";
+    }
+    if (soak && job->load_count > 1) {
+        return "--for measures under one load: give one by --load";
+    }
+    return NULL;
+}
+
+static void set_defaults(struct command *command)
+{
+    struct tt_meter_job *job = &command->job;
+    int all = command->soak_ns > 0 ? 1 : TT_LOADS; /* the first is idle */
+
+    if (job->load_count == 0) {
+        for (int kind = 0; kind < all; kind++) {
+            job->loads[job->load_count++] = (enum tt_load_kind)kind;
+        }
+    }
+    if (job->cell_ns == 0) {
+        job->cell_ns = CELL_NS;
+    }
+    job->quiet = job->json;
+}
+
 static enum tt_exit check(struct command *command)
 {
     const char *const written[] = {command->log, command->html};
-    struct tt_meter_job *job = &command->job;
+    const char *wrong = contradiction(command);
+    enum tt_exit code;
 
-    if (job->round_trip && !job->device) {
-        tt_cli_say(TT_METER_COMMAND, "--round-trip needs --device: the card that plays");
-        return TT_EXIT_USAGE;
-    }
-    if (command->log && command->soak_ns == 0) {
-        tt_cli_say(TT_METER_COMMAND, "--log belongs to --for");
+    if (wrong) {
+        tt_cli_say(TT_METER_COMMAND, "%s", wrong);
         return TT_EXIT_USAGE;
     }
     for (size_t i = 0; i < TT_COUNT_OF(written); i++) {
@@ -170,14 +211,14 @@ static enum tt_exit check(struct command *command)
             return TT_EXIT_USAGE;
         }
     }
-    if (job->load_count == 0) {
-        for (int kind = 0; kind < TT_LOADS; kind++) {
-            job->loads[job->load_count++] = (enum tt_load_kind)kind;
-        }
-        job->load_count = command->soak_ns > 0 ? 1 : job->load_count;
+    set_defaults(command);
+    code = add_shapes(command);
+    if (code == TT_EXIT_GOOD && command->soak_ns > 0 && command->job.shape_count > 1) {
+        tt_cli_say(TT_METER_COMMAND, "--for measures one buffer, and --buffer gives %zu",
+                   command->job.shape_count);
+        code = TT_EXIT_USAGE;
     }
-    job->quiet = command->job.json;
-    return add_shapes(command);
+    return code;
 }
 
 static enum tt_exit run_rows(struct tt_meter_job *job, struct tt_meter_row *rows, size_t *ret_n)
@@ -298,7 +339,7 @@ int tt_cmd_meter(int argc, char **argv)
     code = tt_meter_job_open(&command.job);
     if (code == TT_EXIT_GOOD) {
         code = command.soak_ns > 0
-                   ? tt_meter_soak(&command.job, command.soak_ns, command.log, command.job.json)
+                   ? tt_meter_soak(&command.job, command.soak_ns, command.log, command.html)
                    : measure(&command);
     }
     tt_meter_job_close(&command.job);

@@ -24,7 +24,6 @@ static const struct tt_fragment_shape timer = {.rate_hz = 1000000, .frames = 400
 void tt_meter_job_init(struct tt_meter_job *job)
 {
     *job = (struct tt_meter_job){
-        .cell_ns = 6 * TT_NS_PER_S,
         .compute_percent = 80,
         .rate_hz = 48000,
         .policy = {.cpu = -1},

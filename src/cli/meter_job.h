@@ -21,7 +21,7 @@ struct tt_meter_job {
     size_t shape_count;
     enum tt_load_kind loads[TT_LOADS];
     size_t load_count;
-    int64_t cell_ns; /* each load of each buffer */
+    int64_t cell_ns; /* each load of each buffer; 0: not given */
     unsigned compute_percent;
     uint32_t rate_hz;
     struct tt_policy policy;

@@ -15,6 +15,7 @@
 
 #include "base/min_max.h"
 #include "base/ns.h"
+#include "cli/meter_page.h"
 #include "cli/meter_show.h"
 #include "report/json.h"
 #include "report/meter_json.h"
@@ -253,13 +254,14 @@ static enum tt_exit open_log(struct soak *soak, const char *path)
     return TT_EXIT_GOOD;
 }
 
-enum tt_exit tt_meter_soak(struct tt_meter_job *job, int64_t for_ns, const char *log, bool json)
+enum tt_exit tt_meter_soak(struct tt_meter_job *job, int64_t for_ns, const char *log,
+                           const char *html)
 {
     struct soak soak = {.job = job,
                         .every_ns =
                             for_ns >= 2 * HOUR_NS ? HOUR_NS : tt_max64(1, for_ns / SHORT_LINES),
                         .log_fd = -1,
-                        .json = json};
+                        .json = job->json};
     struct tt_meter_row row = {0};
     enum tt_exit code;
 
@@ -275,13 +277,16 @@ enum tt_exit tt_meter_soak(struct tt_meter_job *job, int64_t for_ns, const char 
     job->incident = on_incident;
     job->tick = on_tick;
     job->context = &soak;
-    if (!json) {
+    if (!job->json) {
         tt_meter_show_setup(job);
     }
     tell_start(&soak);
     code = tt_meter_job_row(job, &job->shapes[0], &row);
     if (code == TT_EXIT_GOOD && row.count > 0) {
+        enum tt_exit page = html ? tt_meter_page_write(job, &row, 1, html) : TT_EXIT_GOOD;
+
         code = conclude(&soak, &row);
+        code = page != TT_EXIT_GOOD ? page : code;
     }
     tt_meter_row_free(&row);
     if (soak.log_fd >= 0) {

@@ -22,7 +22,7 @@
 #define LEAD_PERIODS 2 /* before the device starts */
 #define OWN_CYCLES   64
 #define OWN_TRIALS   16
-#define LOAD_LIMIT_S 30 /* that a load outlives its measurement by, when nobody stops it */
+#define LOAD_LIMIT_S 300 /* that a load outlives its measurement by, when nobody stops it */
 
 struct measurement {
     const struct tt_meter_setup *setup;

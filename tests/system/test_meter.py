@@ -65,6 +65,13 @@ class WrongInput(Meter):
         self.refused("--round-trip", "hw:0", says="needs --device")
         self.refused("--log", "x", says="belongs to --for")
         self.refused("64x3", says="given by --buffer")
+        self.refused("--full", "--buffer", "64x3", says="give one of them")
+        self.refused("--require", "64x3", "--full", says="give one of them")
+        self.refused("--for", "1s", "--full", says="leave out --full")
+        self.refused("--for", "1s", "--time", "1s", says="leave out --full, --tuned and --time")
+        self.refused("--for", "1s", "--load", "idle,proc", says="under one load")
+        self.refused("--for", "1s", "--buffer", "64x3,timer", says="gives 2")
+        self.refused("compare", "--buffer", "64x3,timer", "default", "default", says="give one buffer")
         self.refused("--require", "many", says="is no buffer")
 
     def test_what_is_not_there(self):
@@ -211,7 +218,8 @@ class Comparisons(Meter):
 
 class Soak(Meter):
     def test_lines_and_log(self):
-        out, _ = self.meter("--for", "1s", "--compute", "10", "--json", "--log", "log.jsonl")
+        out, _ = self.meter("--for", "1s", "--compute", "10", "--json", "--log", "log.jsonl", "--html", "page.html")
+        self.assertIn("<svg", (self.path / "page.html").read_text())
         lines = [json.loads(line) for line in out.splitlines()]
         self.assertTrue(lines[-1]["final"])
         self.assertEqual(lines, [json.loads(line) for line in (self.path / "log.jsonl").read_text().splitlines()])
