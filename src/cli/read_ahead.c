@@ -16,11 +16,11 @@
 struct batch {
     struct tt_packet packets[BATCH_PACKETS];
     size_t count;
-    int status; /* after the last packet: 1: more follow; 0: the end; -1: broken */
+    int status; /* after the last packet: 1: more follow; 0: the end */
 };
 
 struct tt_read_ahead {
-    struct tt_capture *capture;
+    struct tt_captures *captures;
     size_t snap_bytes;
     uint8_t *bytes; /* of all packets of all batches */
     struct batch batches[BATCHES];
@@ -44,7 +44,7 @@ static void fill(struct tt_read_ahead *ahead, struct batch *batch)
     do {
         struct tt_packet *packet = &batch->packets[batch->count];
 
-        batch->status = tt_capture_next(ahead->capture, packet);
+        batch->status = tt_captures_next(ahead->captures, packet);
         if (batch->status != 1) {
             return;
         }
@@ -92,7 +92,7 @@ static void read_all(void *context)
     }
 }
 
-int tt_read_ahead_new(struct tt_capture *capture, size_t snap_bytes,
+int tt_read_ahead_new(struct tt_captures *captures, size_t snap_bytes,
                       struct tt_read_ahead **ret_ahead)
 {
     struct tt_read_ahead *ahead = calloc(1, sizeof(*ahead));
@@ -101,7 +101,7 @@ int tt_read_ahead_new(struct tt_capture *capture, size_t snap_bytes,
     if (!ahead) {
         return error;
     }
-    ahead->capture = capture;
+    ahead->captures = captures;
     ahead->snap_bytes = snap_bytes;
     ahead->bytes = malloc(BATCHES * BATCH_PACKETS * snap_bytes);
     pthread_mutex_init(&ahead->mutex, NULL);
