@@ -12,7 +12,7 @@
 #include "cli/captures.h"
 #include "cli/cmd.h"
 #include "cli/pcapng_writer.h"
-#include "cli/read_ahead.h"
+#include "cli/receive_stamps.h"
 #include "cli/watch_compare.h"
 #include "cli/watch_metrics.h"
 #include "cli/watch_options.h"
@@ -35,6 +35,7 @@ struct watch {
     struct tt_capture capture;
     struct tt_captures captures;
     struct tt_observer observer;
+    struct tt_receive_stamps stamps; /* live */
     struct tt_pcapng_writer dump;
     struct tt_metrics *metrics; /* NULL: nobody wants them */
     int64_t start_mono_ns;
@@ -96,19 +97,15 @@ static void observe(struct watch *watch, const struct tt_packet *packet)
     }
 }
 
+/* 0, or 1 where an interrupt came first. */
 static int read_files(struct watch *watch)
 {
-    struct tt_read_ahead *ahead;
     struct tt_packet packet;
-    int status = tt_read_ahead_new(&watch->captures, SNAP_BYTES, &ahead);
+    int status;
 
-    if (status) {
-        return status;
-    }
-    while ((status = tt_read_ahead_next(ahead, &packet)) == 1 && !tt_cli_interrupted()) {
+    while ((status = tt_captures_next(&watch->captures, &packet)) == 1 && !tt_cli_interrupted()) {
         observe(watch, &packet);
     }
-    tt_read_ahead_free(ahead);
     return status;
 }
 
@@ -136,10 +133,6 @@ static int watch_files(struct watch *watch)
     char *text;
     int code;
 
-    if (status == -ENOMEM) {
-        tt_cli_say(COMMAND, "out of memory");
-        return TT_EXIT_ENVIRONMENT;
-    }
     view.error = find_break(watch, status, &text);
     code = show_final(watch, &view);
     free(text);
@@ -172,7 +165,7 @@ static struct tt_watch_view live_view(const struct watch *watch)
         .live = true,
         .elapsed_ns = tt_cli_now_mono_ns() - watch->start_mono_ns,
         .drops = count_drops(watch),
-        .stamps = "by the kernel, in UTC",
+        .stamps = watch->stamps.text,
         .observer = &watch->observer,
     };
 }
@@ -183,7 +176,9 @@ static int take_packets(struct watch *watch)
     struct tt_packet packet;
     int status;
 
+    tt_receive_stamps_follow(&watch->stamps);
     while ((status = tt_capture_next(&watch->capture, &packet)) == 1) {
+        packet.arrival_utc_ns = tt_receive_stamps_utc(&watch->stamps, packet.arrival_utc_ns);
         observe(watch, &packet);
         /* On a busy link there is always one more. */
         if (tt_cli_interrupted() || watch->observer.packets % 1024 == 0) {
@@ -337,6 +332,8 @@ static int open_live(struct watch *watch)
     };
     int code = TT_EXIT_GOOD;
 
+    tt_receive_stamps_init(&watch->stamps, watch->source, tt_capture_can_stamp(watch->source));
+    live.hardware = watch->stamps.hardware;
     if (watch->options.write_path) {
         code = tt_cli_check_not_stdout(COMMAND, watch->options.write_path);
     }
@@ -347,6 +344,10 @@ static int open_live(struct watch *watch)
         return code;
     }
     set_tai_offset(watch);
+    if (live.hardware && !watch->capture.hardware) {
+        tt_receive_stamps_refuse(
+            &watch->stamps, "the interface's could not be turned on, which takes CAP_NET_ADMIN");
+    }
     if (watch->capture.coarse) {
         tt_cli_say(COMMAND, "%s gives stamps in whole us only: intervals are no finer than that",
                    watch->source);
