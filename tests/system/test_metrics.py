@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""--metrics of watch, talk and listen over a veth pair: promtool finds nothing to say about them, and the figures
-are those of the JSON; the dashboard in share/ asks for what there is.
+"""--metrics of watch, talk and listen over a veth pair: promtool finds nothing to say about them, the figures
+are those of the JSON, the manual page has every name, and the dashboard in share/ asks for what there is.
 
 usage: test_metrics.py TACTUS SOURCE-ROOT
 In a network namespace of its own.
@@ -96,6 +96,7 @@ class Metrics(unittest.TestCase):
                            (9801, "tactus_watch_margin_seconds"), (9802, "tactus_listen_lateness_seconds"),
                            (9803, "tactus_talk_lateness_seconds")):
             self.check_histogram(seen[port], name)
+        self.page_has_every_name("\n".join(pages.values()))
         self.dashboard_asks_for_what_there_is({name for found in seen.values() for name in found})
         for process in (watch, listen):
             process.send_signal(signal.SIGINT)
@@ -108,6 +109,13 @@ class Metrics(unittest.TestCase):
             if isinstance(value, int) and not isinstance(value, bool) and key != "drift_ppb":
                 before = next(iter(seen[9802][f"tactus_listen_{key}_total"].values()))
                 self.assertLessEqual(before, value, key)
+
+    def page_has_every_name(self, text):
+        """The manual page has all families and no other, and none is explained by its name alone."""
+        served = dict(re.findall(r"# HELP (\w+) (.*)", text))
+        told = re.findall(r"^\*(tactus_\w+)\*$", (ROOT / "doc/tactus-metrics.7.scd").read_text(), re.M)
+        self.assertEqual(sorted(told), sorted(served))
+        self.assertEqual([name for name, help in served.items() if " " not in help], [])
 
     def dashboard_asks_for_what_there_is(self, names):
         board = json.loads((ROOT / "share/grafana/tactus.json").read_text())
