@@ -31,7 +31,8 @@ struct tt_capture_live {
     const char *ifname;
     bool promiscuous;
     int snap_bytes;
-    bool everything; /* not AVTP alone, and what is sent too */
+    bool everything; /* not AVTP alone */
+    bool sent;       /* what leaves, and not what arrives */
 };
 
 /* All say on stderr, as `command`, what went wrong. TT_EXIT_GOOD, or the exit code. */

@@ -10,6 +10,7 @@
 
 #include "gate/bound.h"
 #include "gate/simulate.h"
+#include "gate/verify.h"
 #include "gate/wire_time.h"
 
 #define MBIT INT64_C(1000000)
@@ -256,6 +257,100 @@ static void test_credits_hold(void **state)
     free(w);
 }
 
+struct held {
+    struct tt_gate_verifier verifier;
+    uint64_t of[TT_PLACES];
+    int64_t by_max_ns;
+    bool skewed; /* other times than the simulation's */
+};
+
+/* What the simulation puts on the wire, by the stamps that a sender's machine would give. */
+static void hold(void *context, const struct tt_sim_frame *frame)
+{
+    struct held *h = context;
+    struct tt_gate_verdict verdict;
+
+    tt_gate_verify(&h->verifier, frame->class, frame->handed_ns, 1514, &verdict);
+    h->of[verdict.place]++;
+    h->by_max_ns = verdict.by_ns > h->by_max_ns ? verdict.by_ns : h->by_max_ns;
+    h->skewed = h->skewed || verdict.start_ns != frame->start_ns || verdict.end_ns != frame->end_ns;
+}
+
+/* Verify explains every overrun of the kernel that it models, and finds none in the standard's.
+ * With four frames a window, the last of which is handed over late. */
+static void test_verified(void **state)
+{
+    static const unsigned kernels[] = {0, 5013, 6001, 6003, 6012};
+
+    (void)state;
+    for (size_t k = 0; k < TT_COUNT_OF(kernels); k++) {
+        struct world *w = calloc(1, sizeof(*w));
+        struct held held = {0};
+        struct tt_sim_options options = {
+            .duration_ns = 1000 * MS, .as_linux = kernels[k] != 0, .sent = hold, .context = &held};
+
+        make_2021(w, 500000, kernels[k]);
+        for (unsigned i = 0; i < 4; i++) {
+            struct tt_flow *flow = add_flow(w, TT_FLOW_TIMED, 6, 1514, 3 * MS);
+
+            flow->offset_ns = 378800 - (int64_t)i * 777;
+        }
+        w->network.flow_count--;
+        w->flows[0] = w->flows[4];
+        tt_gate_verifier_init(&held.verifier, w->ports, true, 0);
+        assert_int_equal(tt_simulate(&w->network, &options, &w->result), 0);
+        assert_int_equal(held.of[TT_PLACE_OVERRUN] + held.of[TT_PLACE_OUTSIDE], 0);
+        assert_false(held.skewed);
+        assert_int_equal(held.by_max_ns, w->port_results[0].overrun_max_ns);
+        if (kernels[k] == 0) {
+            assert_int_equal(held.of[TT_PLACE_INSIDE], w->result.frames);
+            assert_int_equal(w->port_results[0].overrun_bound_ns, 0);
+        } else {
+            /* 4 × 123.04 us from 121.12 us before the end on. */
+            assert_int_equal(w->port_results[0].overrun_bound_ns, 371040);
+            assert_int_equal(held.by_max_ns, 378800 + 4 * 123040 - 3 * 777 - 500000);
+            assert_int_equal(held.of[TT_PLACE_INSIDE], 334);
+            assert_int_equal(held.of[TT_PLACE_BUSY], 3 * 334);
+        }
+        world_done(w);
+        free(w);
+    }
+}
+
+/* What no kernel does is not excused: a gate that is closed, one frame more than the budget, the
+ * last moment missed; and nothing is where hardware keeps the gates. */
+static void test_not_excused(void **state)
+{
+    struct world *w = calloc(1, sizeof(*w));
+    struct tt_gate_verifier v;
+    struct tt_gate_verdict verdict;
+
+    (void)state;
+    make_2021(w, 500000, 6001);
+    tt_gate_verifier_init(&v, w->ports, true, 0);
+    tt_gate_verify(&v, 6, 500000, 60, &verdict);
+    assert_int_equal(verdict.place, TT_PLACE_OUTSIDE);
+    assert_int_equal(verdict.by_ns, 1);
+    tt_gate_verify(&v, 6, MS + 378881, 1514, &verdict);
+    assert_int_equal(verdict.place, TT_PLACE_OVERRUN);
+    for (int i = 0; i < 4; i++) {
+        tt_gate_verify(&v, 6, 2 * MS + 378880, 1514, &verdict);
+        assert_int_equal(verdict.place, i == 0 ? TT_PLACE_UNCOUNTED : TT_PLACE_BUSY);
+    }
+    tt_gate_verify(&v, 6, 2 * MS + 378880, 1514, &verdict);
+    assert_int_equal(verdict.place, TT_PLACE_OVERRUN);
+    w->ports[0].mode = TT_GATE_OFFLOAD;
+    tt_gate_verifier_init(&v, w->ports, false, 0);
+    tt_gate_verify(&v, 6, 378880, 1514, &verdict);
+    assert_int_equal(verdict.place, TT_PLACE_OVERRUN);
+    assert_int_equal(verdict.by_ns, 1920);
+    tt_gate_verifier_init(&v, w->ports, false, 1920);
+    tt_gate_verify(&v, 6, 378880, 1514, &verdict);
+    assert_int_equal(verdict.place, TT_PLACE_INSIDE);
+    world_done(w);
+    free(w);
+}
+
 static void draw(struct world *w, uint64_t *seed)
 {
     static const int64_t rates[] = {100 * MBIT, 1000 * MBIT};
@@ -314,9 +409,14 @@ static void test_random_networks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_2021_unsegmented),    cmocka_unit_test(test_2021_segmented),
-        cmocka_unit_test(test_headers_forgotten),   cmocka_unit_test(test_worst_moment_is_reached),
-        cmocka_unit_test(test_priority_is_reached), cmocka_unit_test(test_credits_hold),
+        cmocka_unit_test(test_2021_unsegmented),
+        cmocka_unit_test(test_2021_segmented),
+        cmocka_unit_test(test_headers_forgotten),
+        cmocka_unit_test(test_worst_moment_is_reached),
+        cmocka_unit_test(test_priority_is_reached),
+        cmocka_unit_test(test_credits_hold),
+        cmocka_unit_test(test_verified),
+        cmocka_unit_test(test_not_excused),
         cmocka_unit_test(test_random_networks),
     };
 
