@@ -71,6 +71,12 @@ def live_outputs(folder):
                     "ip link set vb up"):
         subprocess.run(command.split(), check=True)
     yield "doctor", run("doctor", "--json", "va", code=(0, 1, 4))
+    gates = ("gate", "shape", "--json", "--schedule", ROOT / "doc/examples/gate-2021.json", "--to", "va")
+    yield "gate-shape-explain", run(*gates, "--explain")
+    if os.path.exists("/dev/net/tun"):
+        yield "gate-shape", run(*gates, "--duration", "1500ms")
+    else:
+        print("there is no /dev/net/tun here\n[  SKIPPED ] gate shape")
     reports = [folder / "talk.report", folder / "listen.report"]
     listeners = [subprocess.Popen([TACTUS, *arguments, "--json"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
                  for arguments in (["watch", "vb"], ["listen", "-i", "vb", *STREAM, "--report", reports[1], folder / "c.wav"],
