@@ -223,6 +223,20 @@ def case_no_talker(lab):
     check(wav_parts(out.read_bytes())[4] == bytes(2 * 14400), "300 ms of silence")
 
 
+def case_other_rate(lab):
+    """What came in another format than was asked for did come in."""
+    talker = lab.talk(*options(), *EASY, "tone:440")
+    listener = lab.listen(*options(), "--rate", "44100", "--duration", "300ms", lab.folder / "out.wav")
+    last = listener.end(code=1)["streams"][0]
+    check(last["format"] is None and last["counters"]["pdus_other_format"] > 0, last)
+    one = ["listen", "-i", LISTENER, *options(), "--duration", "200ms"]
+    for words, shape in (("another format than 44100 Hz: ", ["--rate", "44100"]),
+                         ("another format than INT16, channels: 3: ", ["--format", "INT16", "--channels", "3"])):
+        out, _ = lab.run(*one, *shape, lab.folder / "out.wav", code=1)
+        check(words in out and "no packet" not in out, out)
+    talker.end(number=signal.SIGINT)
+
+
 def case_talker_goes(lab):
     """--on-absence xrun: the end of the stream is the end of the recording, and a good one."""
     out = lab.folder / "out.wav"
