@@ -229,6 +229,12 @@ static enum tt_exit say_failure(const struct tt_meter_setup *setup, int error, c
                    "cannot %s %s: too little room on the disk; a tenth of what is free is used at "
                    "most. Give another folder by --folder, or leave this load out by --load",
                    what, load);
+    } else if (error == -ECHILD) {
+        tt_cli_say(
+            TT_METER_COMMAND,
+            "cannot %s %s: somebody ended a process of it (where memory is short, the kernel "
+            "does). Leave this load out by --load",
+            what, load);
     } else {
         tt_cli_say(TT_METER_COMMAND, "%s under %s: cannot %s: %s",
                    tt_meter_shape_text(&setup->shape, shape), load, what, strerror(-error));

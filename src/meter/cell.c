@@ -80,7 +80,7 @@ void tt_cell_cycle(struct tt_cell *cell, const struct tt_cycle *cycle)
     tt_history_record(&cell->compute_curve, cycle->done_ns, compute_ns);
     cell->last_done_ns = cycle->done_ns;
     stretch->cycles++;
-    stretch->sleeps += cycle->computed_ns < cycle->fate.due_ns;
+    stretch->sleeps += cycle->sleeps;
     stretch->waiting_ns += cycle->done_ns - tt_max64(cycle->computed_ns, cycle->fate.due_ns);
     stretch->compute_ns += compute_ns;
     stretch->gap_ns += cycle->gap_ns;

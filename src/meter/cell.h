@@ -30,6 +30,7 @@ struct tt_cycle {
     int64_t done_ns;     /* handed over */
     int64_t offset_ns;   /* that clock - CLOCK_MONOTONIC */
     int64_t gap_ns;      /* interruptions within the computation */
+    int64_t sleeps;      /* for room */
     struct tt_fragment_fate fate;
 };
 

@@ -152,6 +152,24 @@ class Runs(Meter):
         # A buffer of 1.3 s is held where a loop runs at all; what cannot be computed in time is not.
         self.meter("--time", "1500ms", "--compute", "1", "--load", "idle", "--require", "16384x4", codes=(0,))
 
+    def test_interrupted(self):
+        """As a terminal does it, to all of its processes: a table ends at once, with what it has, in whichever row."""
+        for after_s in (0.1, 0.4, 0.8, 1.3):
+            process = subprocess.Popen([TACTUS, "meter", *SHORT, "--full", "--load", "idle,memory,scheduler", "--json", "--html",
+                                        "page.html"], text=True, cwd=self.path, stdout=subprocess.PIPE,
+                                       stderr=subprocess.PIPE, start_new_session=True)
+            time.sleep(after_s)
+            os.killpg(process.pid, signal.SIGINT)
+            out, said = process.communicate(timeout=LIMIT_S)
+            if process.returncode == -signal.SIGINT:
+                continue  # it had not begun
+            self.assertIn(process.returncode, (1, 4), said)
+            self.assertTrue(json.loads(out)["interrupted"])
+            for row in json.loads(out)["rows"]:
+                self.check_sums(row)
+            self.assertIn("<svg", (self.path / "page.html").read_text())
+            self.assertEqual(os.listdir(self.path), ["page.html"])
+
     def test_rootless(self):
         if os.geteuid() != 0:
             return  # all of the others were
