@@ -177,6 +177,30 @@ static void test_what_is_outside_is_counted(void **state)
     free(history);
 }
 
+/* The tail reaches the marks, and begins with the decade of the least. */
+static void test_tail_reaches_its_marks(void **state)
+{
+    static const struct tt_chart_mark marks[] = {{1300000, "buffer"}};
+    struct tt_chart chart = {"Lateness", "lateness", marks, TT_COUNT_OF(marks)};
+    struct tt_hist *hist = calloc(1, sizeof(*hist));
+    struct tt_html page;
+    char *text;
+
+    (void)state;
+    tt_hist_record(hist, 2000);
+    tt_hist_record(hist, 3000);
+    assert_int_equal(tt_html_open(&page, path, "title"), 0);
+    tt_chart_tail(&page, &chart, hist);
+    assert_int_equal(tt_html_close(&page), 0);
+    text = read_page();
+    assert_non_null(strstr(text, ">buffer</text>"));
+    assert_non_null(strstr(text, ">1 us</text>"));
+    assert_null(strstr(text, ">100 ns</text>"));
+    assert_non_null(strstr(text, ">10 ms</text>"));
+    free(text);
+    free(hist);
+}
+
 static int start(void **state)
 {
     (void)state;
@@ -198,6 +222,7 @@ int main(void)
         cmocka_unit_test(test_text_stays_text),
         cmocka_unit_test(test_page_is_whole_or_not_there),
         cmocka_unit_test(test_nothing_is_drawn_of_nothing),
+        cmocka_unit_test(test_tail_reaches_its_marks),
         cmocka_unit_test(test_any_values),
         cmocka_unit_test(test_what_is_outside_is_counted),
     };
