@@ -179,15 +179,28 @@ static void raise_caller(struct tt_load *load, int priority)
 
 static int find_file_bytes(const struct tt_load_setup *setup, int64_t *ret_bytes)
 {
+    const char *folder = setup->folder ? setup->folder : ".";
     struct statvfs disk;
     int64_t most = setup->file_bytes > 0 ? setup->file_bytes : FILE_BYTES;
 
-    if (statvfs(setup->folder ? setup->folder : ".", &disk) != 0) {
+    if (statvfs(folder, &disk) != 0 || access(folder, W_OK | X_OK) != 0) {
         return -errno;
     }
     /* A copy has two files. */
     *ret_bytes = tt_min64(most, (int64_t)disk.f_bavail * (int64_t)disk.f_frsize / FREE_PART / 2);
     return *ret_bytes < FILE_BYTES_MIN ? -ENOSPC : 0;
+}
+
+static bool has_files(const struct tt_load_setup *setup)
+{
+    return setup->kind >= TT_LOAD_WRITE && setup->kind <= TT_LOAD_READ;
+}
+
+int tt_load_check(const struct tt_load_setup *setup)
+{
+    int64_t bytes;
+
+    return has_files(setup) ? find_file_bytes(setup, &bytes) : 0;
 }
 
 /* One of them is no more; it can still be waited for. */
@@ -227,8 +240,7 @@ int tt_load_start(struct tt_load *load, const struct tt_load_setup *setup)
 {
     struct tt_load_job job = {.setup = setup, .socket = -1};
     struct tt_load_setup plain = *setup;
-    bool files = setup->kind >= TT_LOAD_WRITE && setup->kind <= TT_LOAD_READ;
-    int error = files ? find_file_bytes(setup, &job.file_bytes) : 0;
+    int error = has_files(setup) ? find_file_bytes(setup, &job.file_bytes) : 0;
 
     *load = (struct tt_load){0};
     if (error || setup->kind == TT_LOAD_IDLE) {

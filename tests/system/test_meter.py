@@ -181,6 +181,18 @@ class Runs(Meter):
         self.assertFalse(report["policy_granted"])
         self.check_sums(report["rows"][0])
 
+    def test_folder_that_will_not_do(self):
+        """All loads but those that need it; an environment that lacks something, unless something worse is found."""
+        user = ["setpriv", "--reuid", "65534", "--clear-groups", "--inh-caps=-all"] if os.geteuid() == 0 else []
+        process = subprocess.run([*user, TACTUS, "meter", *SHORT, "--json"], text=True, capture_output=True, check=False,
+                                 cwd="/", timeout=LIMIT_S)
+        self.assertIn(process.returncode, (1, 3, 4), process.stderr)
+        self.assertEqual(process.stderr.count("files in this folder: Permission denied"), 3)
+        loads = [cell["load"] for cell in json.loads(process.stdout)["rows"][0]["loads"]]
+        self.assertEqual(loads, ["idle", "proc", "scheduler", "memory", "network"])
+        out, said = self.meter("--folder", "/nonexistent", codes=(3,))
+        self.assertEqual((out, said.count("No such file")), ("", 3))
+
     def test_midi(self):
         master, slave = pty.openpty()
         tty.setraw(slave)
