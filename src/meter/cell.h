@@ -6,7 +6,7 @@
  * that lost time, after the one behind it, and every so many besides: a reading costs more than a
  * cycle may. A loss is what the cycles between two readings took beyond what is usual; losses
  * without a good cycle between them are one incident (a burst: one thing happened, and several
- * fragments felt it).
+ * fragments felt it). One that does not end is told every second, as one more.
  *
  * The caller owns the memory (some MB; nothing grows). One thread.
  */
