@@ -183,7 +183,7 @@ static enum tt_exit live_start(const char *command, const struct tt_capture_live
     if (code != TT_EXIT_GOOD) {
         return code;
     }
-    if (pcap_setdirection(pcap, live->everything ? PCAP_D_INOUT : PCAP_D_IN) != 0 ||
+    if (pcap_setdirection(pcap, live->sent ? PCAP_D_OUT : PCAP_D_IN) != 0 ||
         pcap_setnonblock(pcap, 1, error) != 0 ||
         pcap_compile(pcap, &program, live->everything ? "" : FILTER, 1, PCAP_NETMASK_UNKNOWN) !=
             0) {

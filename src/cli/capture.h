@@ -35,7 +35,8 @@ struct tt_capture_live {
     const char *ifname;
     bool promiscuous;
     int snap_bytes;
-    bool everything; /* not AVTP alone, and what is sent too */
+    bool everything; /* not AVTP alone */
+    bool sent;       /* what leaves, and not what arrives */
     bool hardware;   /* stamps of the interface, in its own clock */
 };
 
