@@ -102,6 +102,15 @@ class Play(unittest.TestCase):
         got, _ = self.play(pieces, "--track", "2", size=12)
         self.assertEqual(got[:3], b"\x90\x02\x40")
 
+    def test_a_track_without_events(self):
+        name = b"\0\xff\x03\x01a"
+        piece = smf(name, b"\0\x90\x01\x40", name, b"\0\xf0\x02\x01\xf7")
+        _, said = self.play(piece, "--track", "1", code=2, size=0)
+        self.assertIn("track 1 of", said)
+        self.assertIn("holds no events that can be played; those that do: 2, 4", said)
+        self.assertIn("1 of 1 event sent", self.play(piece, "--track", "2", size=12)[1])
+        self.assertIn("holds no events that can be played\n", self.play(smf(name), size=0)[1])
+
     def test_what_cannot_be(self):
         note = b"\0\x90\x01\x40"
         for data, options, code, said in ((smf(note, division=0), (), 2, "division of 0"), (b"junk", (), 2, "neither"),
@@ -131,7 +140,7 @@ class Play(unittest.TestCase):
                                       (("--load", "much"), 2, "give idle, loaded or stopped"),
                                       (("--count", "1"), 2, "give a number from 2 to"), (("--gap", "5"), 2, "give a number with a unit"),
                                       (("--out", self.port, "--in", "ticks:" + self.port), 2, "ticks: for the sequencer's"),
-                                      (("--out", self.port, "--in", "hw:nosuch"), 3, "there is no port hw:nosuch")):
+                                      (("--out", self.port, "--in", "hw:nosuch"), 3, "there is no sound card of hw:nosuch")):
             with self.subTest(arguments=arguments):
                 done = subprocess.run([TACTUS, "midi", "jitter", *arguments], capture_output=True, text=True, timeout=LIMIT_S,
                                       check=False)
