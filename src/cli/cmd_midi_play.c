@@ -94,6 +94,10 @@ static void show(const struct job *job, const struct tt_play *play)
 
     printf("%" PRIu64 " of %zu %s sent\n", play->player->sent, job->piece.count,
            tt_plural(job->piece.count, "event", "events"));
+    if (play->no_room > 0) {
+        printf("The port had no room %" PRIu64 " %s, and was tried again: is it read?\n",
+               play->no_room, tt_plural(play->no_room, "time", "times"));
+    }
     if (play->port->schedules) {
         puts("The sequencer's queue sent them; shown is when it got them: 200 ms ahead, as "
              "planned.");

@@ -45,6 +45,15 @@ found() {
 sender 200 10000
 recorder hw:VirMIDI,0,0 /tmp/a.mid
 grep -E "Framing|Clock|Buffer size" /proc/asound/card0/midi0 | sed 's/^/# /'
+check "another recorder is told who has the port" sh -c \
+    "tactus midi record hw:0,0,0 /tmp/x.mid 2>&1 | grep -q 'hw:0,0,0 is in use by tactus (process $recording)'"
+check "a port by two of its names is refused" sh -c \
+    "tactus midi record hw:VirMIDI,1 /dev/snd/midiC0D1 /tmp/x.mid 2>&1 | grep -q 'are the same port'"
+check "and by two names of the sequencer" sh -c \
+    "tactus midi record $worker '${worker%:0}' /tmp/x.mid 2>&1 | grep -q 'are the same port'"
+check "no such card, no such device" sh -c \
+    "tactus midi record hw:9999 /tmp/x.mid 2>&1 | grep -q 'no sound card of hw:9999' &&
+     tactus midi record hw:0,9 /tmp/x.mid 2>&1 | grep -q 'no port hw:0,9'"
 check "the kernel says that it frames" grep -q "Framing *: tstamp" /proc/asound/card0/midi0
 (sleep 0.5; kill -STOP $recording; sleep 1; kill -CONT $recording) &
 go

@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import pty
+import re
 import select
 import signal
 import struct
@@ -92,6 +93,31 @@ class Play(unittest.TestCase):
                 self.assertEqual(self.read(9), b"\x82\x3c\x40\xb2\x40\0\xb2\x7b\0")
                 player.communicate(timeout=LIMIT_S)
                 self.assertEqual(player.returncode, 4)
+
+    def test_a_port_that_nobody_reads(self):
+        """It is said what holds it up, and that does not keep it from ending."""
+        player = self.start(smf(b"\0\x90\x3c\x40" * 20000), "--wire", "none")
+        other = os.open(self.port, os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK)
+        self.addCleanup(os.close, other)
+        self.wait_for(lambda: not select.select([], [other], [], 0)[1])
+        full = self.sleeps(player)
+        self.wait_for(lambda: self.sleeps(player) > full + 100)
+        player.send_signal(signal.SIGINT)
+        out, err = player.communicate(timeout=LIMIT_S)
+        self.assertEqual(player.returncode, 4, out + err)
+        self.assertRegex(out, "The port had no room [0-9]+ times?, and was tried again")
+
+    def wait_for(self, condition):
+        end = time.monotonic() + LIMIT_S
+        while not condition():
+            self.assertLess(time.monotonic(), end, "it does not come")
+            time.sleep(0.01)
+
+    @staticmethod
+    def sleeps(process):
+        """How often its threads have gone to sleep."""
+        texts = [path.read_text() for path in pathlib.Path(f"/proc/{process.pid}/task").glob("*/status")]
+        return sum(int(re.search(r"\nvoluntary_ctxt_switches:\s*(\d+)", text).group(1)) for text in texts)
 
     def test_format_2_is_never_merged(self):
         pieces = smf(b"\0\x90\x01\x40", b"\0\x90\x02\x40", form=2)
