@@ -142,12 +142,11 @@ for load in idle loaded; do
     chrt -r 15 arecordmidi -p "${worker#seq:}" -t 10000 /tmp/ticks.mid &
     ticking=$!
     usleep 50000
-    if [ $load = loaded ]; then (usleep 300000; exec midi_sender load 5 10) & loading=$!; fi
+    if [ $load = loaded ]; then (usleep 300000; midi_sender load 2 10) & loading=$!; fi
     tactus midi jitter --out hw:VirMIDI,1,0 --in "$worker" --in "ticks:$worker" --count 12 --gap 100ms --even --load idle \
         >/tmp/table
     check "through a worker, $load: nothing is lost" [ $? = 0 ]
     if [ $load = loaded ]; then
-        kill "$loading"
         wait "$loading"
         sed -i 's/ idle  / loaded/' /tmp/table
     fi
