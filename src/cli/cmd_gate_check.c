@@ -122,7 +122,8 @@ static int check(const struct tt_gate_file *file, bool json)
     };
     struct tt_gate_findings findings = {.items = calloc(FINDINGS_MAX, sizeof(*findings.items)),
                                         .capacity = FINDINGS_MAX};
-    struct tt_gate_lint_options options = {.software_margin_ns = TT_GATE_SOFTWARE_MARGIN_NS};
+    struct tt_gate_lint_options options = {.software_margin_ns = TT_GATE_SOFTWARE_MARGIN_NS,
+                                           .reserve_percent = file->limits.reserve_percent};
     int code = TT_EXIT_ENVIRONMENT;
 
     clock_gettime(CLOCK_TAI, &now);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "base/ns.h"
 #include "cli/gate_flow.h"
 #include "cli/gate_tc.h"
 
@@ -252,6 +253,32 @@ static int read_gates(json_t *json, size_t index, struct tt_gate_file *file,
                           names[1]);
 }
 
+/* What `tactus gate plan` goes by. */
+static int read_limits(json_t *json, struct tt_gate_file *file, struct tt_message *message)
+{
+    static const char *const keys[] = {"reserve_percent", "cycle", "best_effort", "margin", NULL};
+    struct tt_gate_place place = {"limits", message};
+    int64_t percent = file->limits.reserve_percent;
+    int error = json ? tt_gate_check_keys(json, &place, keys) : 0;
+
+    error =
+        error ? error : tt_gate_value_integer(json, "reserve_percent", 1, 100, &place, &percent);
+    error = error ? error : tt_gate_value_time(json, "cycle", &place, &file->limits.cycle_max_ns);
+    error = error ? error
+                  : tt_gate_value_integer(json, "best_effort", 60, 9216, &place,
+                                          &file->limits.best_effort_bytes);
+    error = error ? error : tt_gate_value_time(json, "margin", &place, &file->limits.margin_ns);
+    file->limits.reserve_percent = (unsigned)percent;
+    if (error == 0 &&
+        (file->limits.cycle_max_ns < 1000 || file->limits.cycle_max_ns > TT_NS_PER_S)) {
+        error = tt_say(-EINVAL, message, "limits: cycle is not from 1us to 1s");
+    }
+    if (error == 0 && file->limits.margin_ns > TT_NS_PER_MS) {
+        error = tt_say(-EINVAL, message, "limits: margin is longer than 1ms");
+    }
+    return error;
+}
+
 /* ---- the whole file */
 
 static int make(struct tt_gate_file *file, size_t devices, size_t links, size_t flows)
@@ -288,8 +315,8 @@ static int read_list(json_t *root, const char *key, struct tt_gate_file *file,
 
 static int parse_plan(json_t *root, struct tt_gate_file *file, struct tt_message *message)
 {
-    static const char *const keys[] = {"devices", "links", "streams", "traffic",
-                                       "gates",   "plan",  NULL};
+    static const char *const keys[] = {"devices", "links",  "streams", "traffic",
+                                       "gates",   "limits", "plan",    NULL};
     struct tt_gate_place place = {"the plan", message};
     json_t *devices = json_object_get(root, "devices");
     size_t links = json_array_size(json_object_get(root, "links"));
@@ -311,6 +338,7 @@ static int parse_plan(json_t *root, struct tt_gate_file *file, struct tt_message
     {
         error = error ? error : read_device(name, device, file, message);
     }
+    error = error ? error : read_limits(json_object_get(root, "limits"), file, message);
     error = error ? error : read_list(root, "links", file, read_link, message);
     error = error ? error : read_list(root, "gates", file, read_gates, message);
     error = error ? error : read_list(root, "streams", file, tt_gate_flow_stream, message);
@@ -319,7 +347,7 @@ static int parse_plan(json_t *root, struct tt_gate_file *file, struct tt_message
 
 int tt_gate_file_single(struct tt_gate_file *ret_file)
 {
-    struct tt_gate_file file = {0};
+    struct tt_gate_file file = {.limits = TT_PLAN_OPTIONS_DEFAULT};
     int error = make(&file, 0, 1, 2 * TT_GATE_CLASSES);
 
     if (error != 0) {
@@ -409,7 +437,7 @@ int tt_gate_file_compile(struct tt_gate_file *file, struct tt_message *ret_messa
 static int parse(const char *text, size_t bytes, const struct tt_gate_file_options *options,
                  struct tt_gate_file *ret_file, struct tt_message *ret_message)
 {
-    struct tt_gate_file file = {0};
+    struct tt_gate_file file = {.limits = TT_PLAN_OPTIONS_DEFAULT};
     json_error_t fault;
     json_t *root = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &fault);
     int error;

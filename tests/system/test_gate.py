@@ -90,9 +90,36 @@ class Plans(Gate):
         self.says(1, "eight 6 is the first too many", "plan", self.write(plan))
 
     def test_44100(self):
-        plan = {"links": [{"between": ["a", "b"], "speed": "1G"}],
-                "streams": [{"name": "cd", "from": "a", "to": "b", "rate": 44100}]}
-        self.says(1, "with cd no cycle", "plan", self.write(plan))
+        """Intervals of no whole ns: planned among others, and nothing is late."""
+        plan = {"links": [{"between": ["a", "b"], "speed": "1G"}, {"between": ["c", "b"], "speed": "1G"},
+                          {"between": ["b", "d"], "speed": "1G"}], "devices": {"b": {"bridge": True}},
+                "streams": [{"name": "cd", "from": "a", "to": "d", "rate": 44100, "count": 4},
+                            {"name": "eight", "from": "c", "to": "d", "channels": 8, "count": 4}]}
+        planned = self.path / "planned.json"
+        self.assertEqual(run("plan", self.write(plan), "--output", planned)[0], 0)
+        self.assertEqual(run("check", planned)[0], 0)
+        code, out, _ = run("simulate", "--json", planned)
+        self.assertEqual((code, sum(flow["late"] for flow in json.loads(out)["flows"])), (0, 0))
+        plan["streams"] = [{"name": "short", "from": "a", "to": "d", "rate": 192000, "frames": 1}]
+        self.says(1, "with short no cycle up to 10000 us", "plan", self.write(plan))
+
+    def test_limits(self):
+        plan = {"links": [{"between": ["a", "b"], "speed": "100M"}],
+                "streams": [{"name": "eight", "from": "a", "to": "b", "channels": 8, "count": 6}],
+                "limits": {"reserve_percent": 90}}
+        self.assertEqual(run("plan", self.write(plan))[0], 0)
+        self.assertEqual(run("check", self.write(plan))[0], 0)
+        for limits, words in (({"reserve_percent": 40}, "eight 3 is the first too many; streams would take 40.3 % of a -> b, "
+                               "and 40 % may be reserved"),
+                              ({"reserve_percent": 90, "cycle": "125us"}, "nothing up to a cycle of 125 us leaves the"),
+                              ({"reserve_percent": 90, "cycle": "200us", "best_effort": 9000}, "other frames of 9000 bytes")):
+            plan["limits"] = limits
+            self.says(1, words, "plan", self.write(plan))
+        for limits, words in (({"reserve_percent": 0}, "limits: reserve_percent is 0; it goes from 1 to 100"),
+                              ({"cycle": "1min"}, "limits: cycle"), ({"reserve": 1}, "limits: there is no key reserve"),
+                              ([], "limits is no object"), ({"margin": "2ms"}, "limits: margin is longer than 1ms")):
+            plan["limits"] = limits
+            self.says(2, words, "plan", self.write(plan))
 
 
 class WrongInput(Gate):
