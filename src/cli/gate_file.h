@@ -42,6 +42,7 @@ struct tt_gate_file {
     size_t device_count;
     unsigned (*ends)[2];            /* of each port: from which device to which */
     struct tt_gate_entry **entries; /* of each port, or NULL */
+    struct tt_gate_entry **before;  /* … of the schedule that its own replaces */
     char (*ifnames)[16];            /* of each port, where the plan has it */
     struct tt_plan_options limits;
     json_t *root; /* the plan as it was read; NULL: none */

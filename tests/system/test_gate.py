@@ -122,6 +122,27 @@ class Plans(Gate):
             self.says(2, words, "plan", self.write(plan))
 
 
+class Change(Gate):
+    def test_to_another_list(self):
+        """Until its base time the old one runs, extended where its extension allows; the picture has both."""
+        def gates(base_ns, first, second, **more):
+            options = {**SCHEDULE[0]["options"], "base_time": base_ns, "cycle_time": 0, **more, "schedule": [
+                {"gatemask": 2, "interval": first}, {"gatemask": 1, "interval": second}]}
+            return [{"kind": "taprio", "root": True, "options": options}]
+        plan = {"links": [{"between": ["a", "b"], "speed": "100M"}],
+                "traffic": [{"name": "tcp", "from": "a", "to": "b", "priority": 3}]}
+        # Four full frames a cycle of 1 ms; ten cycles are 40, and from 10.3 ms on one in each of 20 cycles.
+        for extension, delivered in (("0ns", 62), ("400us", 60)):
+            plan["gates"] = [{"from": "a", "to": "b", "before": gates(0, 500000, 500000, cycle_time_extension=extension),
+                              "qdiscs": gates(10300000, 150000, 350000)}]
+            picture = self.path / "change.svg"
+            code, out, _ = run("simulate", "--json", "--duration", "20300us", "--picture", picture, self.write(plan))
+            self.assertEqual((code, json.loads(out)["flows"][0]["delivered"]), (0, delivered))
+            xml.dom.minidom.parse(str(picture))
+        plan["gates"][0]["before"] = [{}]
+        self.says(2, "gates[0][0] has no kind", "simulate", self.write(plan))
+
+
 class WrongInput(Gate):
     def test_messages(self):
         link = {"between": ["a", "b"], "speed": "1G"}
