@@ -13,6 +13,9 @@
 #include "cli/gate_flow.h"
 #include "cli/gate_link.h"
 #include "cli/gate_tc.h"
+#include "cli/json_place.h"
+
+#define PLACE_DEPTH 6
 
 static void set_place(struct tt_gate_place *place, struct tt_message *message, const char *list,
                       size_t index)
@@ -267,6 +270,59 @@ int tt_gate_file_compile(struct tt_gate_file *file, struct tt_message *ret_messa
     return error;
 }
 
+/* The child of the object that the text begins with: its value and number. NULL: none. */
+static json_t *child_named(json_t *object, const char *text, size_t *ret_number, size_t *ret_length)
+{
+    const char *key;
+    json_t *value;
+    size_t n = 0;
+
+    json_object_foreach(object, key, value)
+    {
+        size_t length = strlen(key);
+
+        if (strncmp(text, key, length) == 0 && strchr("[: ", text[length])) {
+            *ret_number = n;
+            *ret_length = length;
+            return value;
+        }
+        n++;
+    }
+    return NULL;
+}
+
+/* A message begins with the way to what is wrong ("streams[2]: channels …"): puts line and column
+ * in front of it. */
+static void add_place(json_t *root, const struct tt_json_text *json, struct tt_message *message)
+{
+    struct tt_message said = *message;
+    const char *at = said.text;
+    size_t path[PLACE_DEPTH];
+    size_t depth = 0;
+    struct tt_json_place place;
+    size_t length;
+
+    at += json_is_array(root) ? strcspn(at, "[") : 0;
+    while (root && depth < PLACE_DEPTH) {
+        if (json_is_array(root) && *at == '[') {
+            char *end;
+
+            path[depth] = strtoul(at + 1, &end, 10);
+            root = json_array_get(root, path[depth]);
+            depth += root != NULL;
+            at = *end == ']' ? end + 1 : end;
+        } else {
+            at += *at == ':' ? 2 : 0;
+            root = child_named(root, at, &path[depth], &length);
+            depth += root != NULL;
+            at += root ? length : 0;
+        }
+    }
+    place = tt_json_place_find(json, path, depth, false);
+    snprintf(message->text, sizeof(message->text), "line %d, column %d: %.*s", place.line,
+             place.column, (int)sizeof(said.text) - 40, said.text);
+}
+
 static int parse(const char *text, size_t bytes, const struct tt_gate_file_options *options,
                  struct tt_gate_file *ret_file, struct tt_message *ret_message)
 {
@@ -290,6 +346,9 @@ static int parse(const char *text, size_t bytes, const struct tt_gate_file_optio
     file.root = root;
     if (error == 0) {
         error = tt_gate_file_compile(&file, ret_message);
+    }
+    if (error == -EINVAL) {
+        add_place(root, &(struct tt_json_text){text, bytes}, ret_message);
     }
     if (error != 0) {
         tt_gate_file_done(&file);

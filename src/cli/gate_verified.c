@@ -122,6 +122,10 @@ static void show_outside(const struct tt_gate_verified *v, const struct tt_watch
 
 static void show(const struct tt_gate_verified *v, const struct tt_watch_out *out)
 {
+    if (v->frames == 0) {
+        tt_watch_line(out, "No frame was seen.");
+        return;
+    }
     show_classes(v, out);
     show_outside(v, out);
     tt_watch_line(out,

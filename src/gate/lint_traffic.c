@@ -16,6 +16,7 @@
 
 struct load {
     int64_t bps[TT_GATE_CLASSES];
+    int64_t all_bps;
     int64_t streams_bps;
     uint32_t used; /* bit c: a flow is in class c */
 };
@@ -201,6 +202,12 @@ static void check_load(const struct tt_gate_port *port, const struct load *load,
                                     load->streams_bps / 1000, rate_bps / 1000, reserve_percent),
                        "fewer streams, or a faster link");
     }
+    if (load->all_bps > rate_bps) {
+        tt_gate_remedy(tt_gate_find(findings, TT_GATE_WRONG, "too_much", port, -1,
+                                    "%" PRId64 " kbit/s come, and %" PRId64 " go",
+                                    load->all_bps / 1000, rate_bps / 1000),
+                       "less, or a faster link");
+    }
     for (unsigned c = 0; port->list && c < TT_GATE_CLASSES; c++) {
         const struct tt_gate_class *class = &port->list->classes[c];
         int64_t open_bps = class->open_ns == port->list->cycle_ns
@@ -236,6 +243,7 @@ void tt_gate_lint_traffic(const struct tt_network *network, unsigned port_number
         }
         load.used |= 1u << c;
         load.bps[c] += flow_bps(flow);
+        load.all_bps += flow_bps(flow);
         load.streams_bps += flow->kind == TT_FLOW_STREAM ? flow_bps(flow) : 0;
         if (port->list) {
             check_fit(port, flow, c, findings);

@@ -84,6 +84,21 @@ class Plans(Gate):
         for words in ("middle -&gt; desk", "Transit time that was left", "<svg"):
             self.assertIn(words, page.read_text(encoding="utf-8"))
 
+    def test_planned_is_not_taken_on_trust(self):
+        """The plan's own worst cases hold only while the file is what was planned."""
+        planned = self.path / "planned.json"
+        self.assertEqual(run("plan", EXAMPLES / "gate-stage.json", "--output", planned, "--base-time", "5000000")[0], 0)
+        plan = json.loads(planned.read_text(encoding="utf-8"))
+        worst = {stream["name"]: stream["worst_case_ns"] for stream in plan["plan"]["streams"]}
+        code, out, _ = run("check", "--json", planned)
+        self.assertEqual((code, {one["name"]: one["worst_case_ns"] for one in json.loads(out)["streams"]}), (0, worst))
+        plan["plan"]["streams"] = []
+        code, out, _ = run("check", "--json", self.write(plan))
+        self.assertEqual((code, {one["name"]: one["worst_case_ns"] for one in json.loads(out)["streams"]}), (0, worst))
+        plan["streams"][0]["offset"] += 1000
+        _, out, _ = run("check", "--json", self.write(plan))
+        self.assertIn("changed", [one["kind"] for one in json.loads(out)["findings"]])
+
     def test_first_too_many(self):
         plan = {"links": [{"between": ["a", "b"], "speed": "100M"}],
                 "streams": [{"name": "eight", "from": "a", "to": "b", "channels": 8, "count": 6}]}
@@ -156,6 +171,25 @@ class WrongInput(Gate):
                  "no way from a to d over bridges")):
             with self.subTest(words):
                 self.says(2, words, "check", self.write(content))
+
+    def test_places(self):
+        """What is wrong is found by its line and column."""
+        for text, words in (
+                ('{"links": [{"between": ["a", "b"], "speed": "1G"}],\n "streams": [{"from": "a", "to": "b"},\n'
+                 '  {"from": "a", "to": "b", "channels": 0}]}', "line 3, column 40: streams[1]: channels is 0"),
+                ('{"links": [{"between": ["a", "b"], "speed": "1G"}],\n "devices": {"a": {"kernel": "x"}}}',
+                 "line 2, column 30: devices: a: kernel x is no version"),
+                ('{"links": [{"between": ["a", "b"], "speed": "1G"}],\n "limits": {"cycle":\n  "x"}}',
+                 "line 3, column 3: limits: cycle"),
+                ('[{"kind": "fq"},\n {"kind": "taprio", "options": {"tc": 99}}]', "line 2, column 2: qdiscs[1]: tc is 99")):
+            with self.subTest(words):
+                self.says(2, words, "check", self.write(text))
+        self.says(3, "Is a directory", "check", self.path)
+
+    def test_more_than_goes(self):
+        plan = {"links": [{"between": ["a", "b"], "speed": "1G"}],
+                "traffic": [{"kind": "udp", "from": "a", "to": "b", "bytes": 1000, "every": "8us"}]}
+        self.says(1, "1024000 kbit/s come, and 1000000 go", "check", self.write(plan))
 
     def test_usage(self):
         self.says(2, "there is no command `chek`", "chek")
