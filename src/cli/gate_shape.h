@@ -9,6 +9,7 @@
 
 #include "cli/cmd.h"
 #include "cli/gate_file.h"
+#include "cli/metrics.h"
 #include "run/shape.h"
 #include "run/shape_probe.h"
 
@@ -19,6 +20,7 @@ struct tt_gate_shape {
     const char *ifname;
     const char *tap;
     const char *log_path;
+    const char *metrics;                      /* where they are served; NULL: nowhere */
     struct tt_gate_file_options file_options; /* the rate */
     struct tt_shape_setup setup;
     int64_t duration_ns; /* 0: until interrupted */
@@ -42,12 +44,19 @@ enum tt_exit tt_gate_goodput_show(const struct tt_gate_shape *job,
 
 /* "strict", "computed departures, kept by eth0", … */
 const char *tt_gate_shape_mode(const struct tt_gate_shape *job, char ret_text[80]);
+/* Packets that no header made sense of. */
+uint64_t tt_gate_shape_malformed(const struct tt_shaper_counters *counters);
+/* The time in which a class's gate was open, by the first schedule. */
+int64_t tt_gate_shape_open_ns(const struct tt_gate_shape *job, unsigned class, int64_t elapsed_ns);
 /* The figures since `before` (NULL: since the start), as a table. */
 void tt_gate_shape_table(const struct tt_gate_shape *job, const struct tt_shape_counters *now,
                          const struct tt_shape_counters *before, FILE *out);
 /* `shape`, which has stopped, has the distributions; NULL: not yet. NULL: no memory. */
 json_t *tt_gate_shape_json(const struct tt_gate_shape *job, const struct tt_shape_counters *now,
                            const struct tt_shape *shape);
+/* A page of them for a Prometheus; nothing where `metrics` is NULL. */
+void tt_gate_shape_metrics(const struct tt_gate_shape *job, const struct tt_shape_counters *now,
+                           const struct tt_shape *shape, struct tt_metrics *metrics);
 /* The distributions, at the end. */
 void tt_gate_shape_print_end(const struct tt_gate_shape *job, const struct tt_shape_counters *now,
                              const struct tt_shape *shape, FILE *out);

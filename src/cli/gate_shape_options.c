@@ -25,6 +25,7 @@ enum {
     OPTION_DURATION,
     OPTION_EXPLAIN,
     OPTION_JSON,
+    OPTION_METRICS,
 };
 
 static const struct argp_option options[] = {
@@ -59,6 +60,7 @@ static const struct argp_option options[] = {
     {"explain", OPTION_EXPLAIN, NULL, 0,
      "The most goodput that there can be here, for each class and mode, instead", 0},
     {"json", OPTION_JSON, NULL, 0, "JSON instead of tables, a line a second", 0},
+    {"metrics", OPTION_METRICS, "[ADDR:]PORT", 0, "Serve figures for Prometheus there", 0},
     {0},
 };
 
@@ -171,6 +173,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         return 0;
     case OPTION_JSON:
         job->json = true;
+        return 0;
+    case OPTION_METRICS:
+        job->metrics = argument;
         return 0;
     case ARGP_KEY_ARG:
         argp_error(state, "what is %s? The schedule is given by --schedule, the interface by --to",

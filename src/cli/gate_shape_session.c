@@ -31,6 +31,7 @@ static void note_reread(int number)
 struct session {
     struct tt_gate_shape *job;
     struct tt_shape *shape;
+    struct tt_metrics *metrics; /* NULL: nobody wants them */
     FILE *log;
     struct tt_gate_file replaced[LISTS_MAX]; /* lists in use, or that were */
     size_t replaced_count;
@@ -89,8 +90,8 @@ static void write_log(struct session *session)
         for (size_t i = 0; i < n; i++) {
             const struct tt_shape_departure *d = &session->departures[i];
 
-            fprintf(session->log, "frame %" PRId64 " %u %u %" PRId64 "\n", d->launch_tai_ns,
-                    d->class, d->bytes, d->after_tai_ns);
+            fprintf(session->log, "frame %" PRId64 " %u %u %" PRId64 " %" PRId64 "\n",
+                    d->launch_tai_ns, d->class, d->bytes, d->after_tai_ns, d->arrival_tai_ns);
         }
     }
 }
@@ -172,6 +173,7 @@ static void watch(struct session *session)
 
             tt_shape_read(session->shape, &now);
             show_live(session, &now, &before);
+            tt_gate_shape_metrics(session->job, &now, session->shape, session->metrics);
             before = now;
             next_ns += TT_NS_PER_S;
         }
@@ -274,7 +276,11 @@ enum tt_exit tt_gate_shape_run(struct tt_gate_shape *job)
         return code;
     }
     session->job = job;
-    code = shape_run(session);
+    code = (enum tt_exit)tt_metrics_start(COMMAND, job->metrics, &session->metrics);
+    if (code == TT_EXIT_GOOD) {
+        code = shape_run(session);
+    }
+    tt_metrics_stop(session->metrics);
     if (session->log && fclose(session->log) != 0) {
         tt_cli_say(COMMAND, "cannot write %s: %s", job->log_path, strerror(errno));
         code = TT_EXIT_ENVIRONMENT;

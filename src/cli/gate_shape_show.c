@@ -21,9 +21,9 @@ const char *tt_gate_shape_mode(const struct tt_gate_shape *job, char ret_text[80
     return ret_text;
 }
 
-static uint64_t count_dropped(const struct tt_shaper_counters *counters)
+uint64_t tt_gate_shape_malformed(const struct tt_shaper_counters *counters)
 {
-    uint64_t n = counters->dropped_full + counters->dropped_delay + counters->dropped_never;
+    uint64_t n = 0;
 
     for (int i = TT_SEGMENT_OK + 1; i < TT_SEGMENT_FAULTS; i++) {
         n += counters->refused[i];
@@ -31,8 +31,13 @@ static uint64_t count_dropped(const struct tt_shaper_counters *counters)
     return n;
 }
 
-/* The time in which its gate was open, by the first schedule. */
-static int64_t open_ns(const struct tt_gate_shape *job, unsigned class, int64_t elapsed_ns)
+static uint64_t count_dropped(const struct tt_shaper_counters *counters)
+{
+    return counters->dropped_full + counters->dropped_delay + counters->dropped_never +
+           tt_gate_shape_malformed(counters);
+}
+
+int64_t tt_gate_shape_open_ns(const struct tt_gate_shape *job, unsigned class, int64_t elapsed_ns)
 {
     const struct tt_gate_list *list = job->setup.list;
 
@@ -43,7 +48,7 @@ static int64_t open_ns(const struct tt_gate_shape *job, unsigned class, int64_t 
 static int64_t window_use(const struct tt_gate_shape *job, unsigned class, int64_t wire_ns,
                           int64_t elapsed_ns)
 {
-    int64_t open = open_ns(job, class, elapsed_ns);
+    int64_t open = tt_gate_shape_open_ns(job, class, elapsed_ns);
 
     return open > 0 ? (int64_t)(100 * (double)wire_ns / (double)open + 0.5) : -1;
 }
@@ -102,14 +107,12 @@ static json_t *class_json(const struct tt_gate_shape *job, unsigned class,
     };
     const struct tt_shape_class *of = &now->classes[class];
     json_t *json = tt_json_fields(&of->shaper, fields, TT_COUNT_OF(fields));
-    json_t *more =
-        json_pack("{s:i, s:I, s:I, s:I, s:I, s:I, s:o}", "class", (int)class, "malformed",
-                  (json_int_t)(count_dropped(&of->shaper) - of->shaper.dropped_full -
-                               of->shaper.dropped_delay - of->shaper.dropped_never),
-                  "wire_ns", (json_int_t)of->shaper.wire_ns, "open_ns",
-                  (json_int_t)open_ns(job, class, now->elapsed_ns), "overruns",
-                  (json_int_t)of->overruns, "waiting_bytes", (json_int_t)of->waiting_bytes, "wait",
-                  shape ? tt_json_summary(tt_shape_wait(shape, class)) : json_null());
+    json_t *more = json_pack(
+        "{s:i, s:I, s:I, s:I, s:I, s:I, s:o}", "class", (int)class, "malformed",
+        (json_int_t)tt_gate_shape_malformed(&of->shaper), "wire_ns", (json_int_t)of->shaper.wire_ns,
+        "open_ns", (json_int_t)tt_gate_shape_open_ns(job, class, now->elapsed_ns), "overruns",
+        (json_int_t)of->overruns, "waiting_bytes", (json_int_t)of->waiting_bytes, "wait",
+        shape ? tt_json_summary(tt_shape_wait(shape, class)) : json_null());
 
     json_object_update(json, more);
     json_decref(more);

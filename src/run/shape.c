@@ -125,6 +125,7 @@ static void log_departure(struct tt_shape *shape, const struct tt_shaper_frame *
     shape->log[in % LOG_SIZE] = (struct tt_shape_departure){
         .launch_tai_ns = frame->launch_tai_ns,
         .after_tai_ns = after_ns,
+        .arrival_tai_ns = frame->launch_tai_ns - frame->wait_ns,
         .bytes = (uint32_t)frame->bytes,
         .class = frame->class,
     };

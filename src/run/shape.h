@@ -54,6 +54,7 @@ struct tt_shape_counters {
 struct tt_shape_departure {
     int64_t launch_tai_ns; /* computed, or, strict, when it was decided */
     int64_t after_tai_ns;  /* when it was handed over at the latest */
+    int64_t arrival_tai_ns;
     uint32_t bytes;
     uint32_t class;
 };
@@ -91,9 +92,9 @@ bool tt_shape_replace(struct tt_shape *shape, const struct tt_gate_list *list);
 /* Departures since the last call, up to `capacity`. */
 size_t tt_shape_take(struct tt_shape *shape, struct tt_shape_departure *ret_departures,
                      size_t capacity);
-/* After tt_shape_stop: from the launch to its being handed over; from a packet's arrival to the
- * launch, of a class (NULL: that class is not in use). */
 void tt_shape_stop(struct tt_shape *shape);
+/* From the launch to its being handed over; from a packet's arrival to the launch, of a class
+ * (NULL: that class is not in use). Before tt_shape_stop they grow while one reads them. */
 const struct tt_hist *tt_shape_lateness(const struct tt_shape *shape);
 const struct tt_hist *tt_shape_wait(const struct tt_shape *shape, unsigned class);
 

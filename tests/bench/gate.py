@@ -140,7 +140,7 @@ def stall():
         server.kill()
         frames = frames_of_log(lab.folder / "departures")[1]
         first = frames[0][0]
-        bits = [sum(8 * size for at, _, size, _ in frames if (at - first) // 10**9 == second) / 1000
+        bits = [sum(8 * size for at, _, size, *_ in frames if (at - first) // 10**9 == second) / 1000
                 for second in range(4)]
         print(f"500 + 500 us, whole packets as until 2021: {', '.join(f'{b:.0f}' for b in bits)} kbit/s in the seconds "
               f"from the first, frames that left")

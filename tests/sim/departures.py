@@ -38,7 +38,12 @@ class Log:
 
     def prepare(self):
         self.parts = [one.whole() for one in self.lists]
+        self.since, self.until, self.mask = 0, 0, 0  # of the last look at the gates: it holds for many frames
         self.ready = True
+
+    def look(self, time):
+        self.mask, self.until = self.gates(time)
+        self.since = time
 
     def gates(self, time):
         """(mask, until when) at a time; with no list in force all gates are open."""
@@ -69,18 +74,16 @@ class Log:
                                f"{(self.free - start) / self.rate:.3f} ns more")
         elif self.free is not None and start - self.free < self.rate:
             start = self.free  # right behind it; the log has whole ns
-        end = start + (max(size, BYTES_MIN) + EXTRA_BYTES) * 8 * 10**9
+        end = start + ((size if size > BYTES_MIN else BYTES_MIN) + EXTRA_BYTES) * 8 * 10**9
         self.free = end
-        at = launch
-        while True:
-            mask, until = self.gates(at)
-            if not mask >> traffic_class & 1:
-                self.faults.append(f"frame {self.frames} at {launch}, class {traffic_class}: its gate is closed at {at}, "
-                                   f"and it lasts until {end / self.rate:.0f}")
+        if not self.since <= launch < self.until:
+            self.look(launch)
+        while self.mask >> traffic_class & 1:
+            if self.until * self.rate >= end:
                 return
-            at = until
-            if at * self.rate >= end:
-                return
+            self.look(self.until)
+        self.faults.append(f"frame {self.frames} at {launch}, class {traffic_class}: its gate is closed at "
+                           f"{max(launch, self.since)}, and it lasts until {end / self.rate:.0f}")
 
 
 def read(lines):
@@ -88,15 +91,16 @@ def read(lines):
     for line in lines:
         word, *fields = line.split()
         if word == "frame":
-            logs[-1].frame(int(fields[0]), int(fields[1]), int(fields[2]))
+            log.frame(int(fields[0]), int(fields[1]), int(fields[2]))
         elif word == "rate":
-            logs.append(Log(int(fields[0])))
+            log = Log(int(fields[0]))
+            logs.append(log)
         elif word == "list":
             base, cycle, extension = map(int, fields[:3])
-            logs[-1].lists.append(GateList(base, cycle, extension, None if fields[3] == "-" else int(fields[3])))
-            logs[-1].ready = False
+            log.lists.append(GateList(base, cycle, extension, None if fields[3] == "-" else int(fields[3])))
+            log.ready = False
         elif word == "entry":
-            logs[-1].lists[-1].entries.append((int(fields[0], 0), int(fields[1])))
+            log.lists[-1].entries.append((int(fields[0], 0), int(fields[1])))
         else:
             raise ValueError(f"what is {line!r}?")
     return logs

@@ -175,7 +175,7 @@ class Lab:
 
 
 def frames_of_log(path):
-    """(head, frames): the lines that describe the gates, and (launch, class, bytes, handed over)."""
+    """(head, frames): the lines that describe the gates, and (launch, class, bytes, handed over, arrival)."""
     head, frames = [], []
     with open(path, encoding="ascii") as lines:
         for line in lines:

@@ -78,6 +78,12 @@ def live_outputs(folder):
     yield "doctor", run("doctor", "--json", "va", code=(0, 1, 4))
     for option in ("--dry-run", "--force"):  # the kernel may not even know taprio
         yield "gate-apply", run("gate", "apply", "--json", "-i", "va", option, ROOT / "doc/examples/gate-2021.json", code=(0, 1))
+    gates = ("gate", "shape", "--json", "--schedule", ROOT / "doc/examples/gate-2021.json", "--to", "va")
+    yield "gate-shape-explain", run(*gates, "--explain")
+    if os.path.exists("/dev/net/tun"):
+        yield "gate-shape", run(*gates, "--duration", "1500ms")
+    else:
+        print("there is no /dev/net/tun here\n[  SKIPPED ] gate shape")
     reports = [folder / "talk.report", folder / "listen.report"]
     listeners = [subprocess.Popen([TACTUS, *arguments, "--json"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
                  for arguments in (["watch", "vb"], ["listen", "-i", "vb", *STREAM, "--report", reports[1], folder / "c.wav"],

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""--metrics of watch, talk and listen over a veth pair: promtool finds nothing to say about them, and the figures
-are those of the JSON; the dashboard in share/ asks for what there is.
+"""--metrics of watch, talk, listen and gate shape over a veth pair: promtool finds nothing to say about them, the figures
+are those of the JSON, the manual page has every name, and the dashboard in share/ asks for what there is.
 
 usage: test_metrics.py TACTUS SOURCE-ROOT
 In a network namespace of its own.
@@ -79,7 +79,7 @@ class Metrics(unittest.TestCase):
         self.assertEqual([buckets[-1]], list(found[f"{name}_count"].values()))
         self.assertGreater(buckets[-1], 0)
 
-    def test_all_three(self):
+    def test_all(self):
         watch = self.start("watch", "vb", "--json", "--metrics", "9801")
         listen = self.start("listen", "-i", "vb", *STREAM[2:], "--json", "--metrics", "127.0.0.1:9802",
                             str(self.folder / "out.wav"))
@@ -96,7 +96,10 @@ class Metrics(unittest.TestCase):
                            (9801, "tactus_watch_margin_seconds"), (9802, "tactus_listen_lateness_seconds"),
                            (9803, "tactus_talk_lateness_seconds")):
             self.check_histogram(seen[port], name)
-        self.dashboard_asks_for_what_there_is({name for found in seen.values() for name in found})
+        shaped = self.shaped()
+        if shaped:
+            self.page_has_every_name("\n".join([*pages.values(), shaped]))
+            self.dashboard_asks_for_what_there_is({name for found in (*seen.values(), samples(shaped)) for name in found})
         for process in (watch, listen):
             process.send_signal(signal.SIGINT)
         last = json.loads(watch.communicate(timeout=60)[0].splitlines()[-1])
@@ -108,6 +111,33 @@ class Metrics(unittest.TestCase):
             if isinstance(value, int) and not isinstance(value, bool) and key != "drift_ppb":
                 before = next(iter(seen[9802][f"tactus_listen_{key}_total"].values()))
                 self.assertLessEqual(before, value, key)
+
+    def page_has_every_name(self, text):
+        """The manual page has all families and no other, and none is explained by its name alone."""
+        served = dict(re.findall(r"# HELP (\w+) (.*)", text))
+        told = re.findall(r"^\*(tactus_\w+)\*$", (ROOT / "doc/tactus-metrics.7.scd").read_text(), re.M)
+        self.assertEqual(sorted(told), sorted(served))
+        self.assertEqual([name for name, help in served.items() if " " not in help], [])
+
+
+    def shaped(self):
+        """Of gate shape; what the machine sends of itself, neighbour discovery, is traffic enough."""
+        if not os.path.exists("/dev/net/tun"):
+            print(f"there is no /dev/net/tun here\n[  SKIPPED ] {self.id()}: gate shape")
+            return None
+        shaper = self.start("gate", "shape", "--schedule", str(ROOT / "doc/examples/gate-2021.json"), "--to", "va", "--json",
+                            "--metrics", "9807")
+        text = self.scrape(9807, "tactus_shape_wait_seconds_count")
+        self.check(text)
+        found = samples(text)
+        self.check_histogram(found, "tactus_shape_lateness_seconds")
+        shaper.send_signal(signal.SIGINT)
+        last = json.loads(shaper.communicate(timeout=60)[0].splitlines()[-1])
+        for key in ("packets", "frames", "bytes"):
+            seen = sum(value for name in found if name.startswith(f"tactus_shape_{key}_total") for value in found[name].values())
+            self.assertGreater(seen, 0)
+            self.assertLessEqual(seen, sum(one[key] for one in last["classes"]), key)
+        return text
 
     def dashboard_asks_for_what_there_is(self, names):
         board = json.loads((ROOT / "share/grafana/tactus.json").read_text())
