@@ -69,10 +69,37 @@ static void parse_fields(const uint8_t *pdu, struct tt_aaf *ret_aaf)
     ret_aaf->payload = pdu + TT_AAF_HEADER_BYTES;
 }
 
+static enum tt_aaf_reason check_shape(const uint8_t *pdu, size_t bytes, size_t *ret_frames)
+{
+    enum tt_aaf_format format = (enum tt_aaf_format)pdu[16];
+    unsigned channels = tt_get_be16(pdu + 17) & 0x3FF;
+    unsigned payload_bytes = tt_get_be16(pdu + 20);
+    unsigned frame_bytes = channels * tt_aaf_sample_bytes(format);
+
+    if (tt_aaf_sample_bytes(format) == 0)
+        return TT_AAF_FORMAT;
+    if (rate_by_nsr[pdu[17] >> 4] == 0)
+        return TT_AAF_RATE;
+    if (channels == 0)
+        return TT_AAF_CHANNELS;
+    if (!bit_depth_fits(format, pdu[19]))
+        return TT_AAF_BIT_DEPTH;
+    if (payload_bytes > bytes - TT_AAF_HEADER_BYTES)
+        return TT_AAF_TRUNCATED;
+    if (payload_bytes == 0)
+        return TT_AAF_EMPTY;
+    if (payload_bytes % frame_bytes != 0)
+        return TT_AAF_RAGGED;
+    *ret_frames = payload_bytes / frame_bytes;
+    return TT_AAF_OK;
+}
+
+/* The fields are written where they belong, once all is checked: a copy of them costs more than the
+ * reading. */
 enum tt_aaf_reason tt_aaf_parse(const uint8_t *pdu, size_t bytes, struct tt_aaf *ret_aaf)
 {
-    struct tt_aaf aaf;
-    size_t frame_bytes;
+    enum tt_aaf_reason reason;
+    size_t frames;
 
     if (bytes < TT_AAF_HEADER_BYTES)
         return TT_AAF_SHORT;
@@ -82,24 +109,11 @@ enum tt_aaf_reason tt_aaf_parse(const uint8_t *pdu, size_t bytes, struct tt_aaf 
         return TT_AAF_VERSION;
     if ((pdu[1] & 0x80) == 0)
         return TT_AAF_NO_STREAM;
-    parse_fields(pdu, &aaf);
-    if (tt_aaf_sample_bytes(aaf.format) == 0)
-        return TT_AAF_FORMAT;
-    if (aaf.rate_hz == 0)
-        return TT_AAF_RATE;
-    if (aaf.channels == 0)
-        return TT_AAF_CHANNELS;
-    if (!bit_depth_fits(aaf.format, aaf.bit_depth))
-        return TT_AAF_BIT_DEPTH;
-    if (aaf.payload_bytes > bytes - TT_AAF_HEADER_BYTES)
-        return TT_AAF_TRUNCATED;
-    if (aaf.payload_bytes == 0)
-        return TT_AAF_EMPTY;
-    frame_bytes = (size_t)aaf.channels * tt_aaf_sample_bytes(aaf.format);
-    if (aaf.payload_bytes % frame_bytes != 0)
-        return TT_AAF_RAGGED;
-    aaf.frames = aaf.payload_bytes / frame_bytes;
-    *ret_aaf = aaf;
+    reason = check_shape(pdu, bytes, &frames);
+    if (reason != TT_AAF_OK)
+        return reason;
+    parse_fields(pdu, ret_aaf);
+    ret_aaf->frames = frames;
     return TT_AAF_OK;
 }
 

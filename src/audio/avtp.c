@@ -56,24 +56,20 @@ static const struct shape *find_shape(uint8_t subtype)
 int tt_avtp_parse(const uint8_t *pdu, size_t bytes, struct tt_avtp *ret_avtp)
 {
     const struct shape *shape;
-    struct tt_avtp avtp = {0};
+    bool whole;
 
     if (bytes < COMMON_BYTES)
         return -EINVAL;
     shape = find_shape(pdu[0]);
     if (bytes < shape->header_bytes)
         return -EINVAL;
-    avtp.subtype = pdu[0];
-    avtp.version = pdu[1] >> 4 & 7;
-    if (shape->header_bytes > COMMON_BYTES) {
-        avtp.sv = (pdu[1] & 0x80) != 0;
-        avtp.stream_id = tt_get_be64(pdu + 4);
-    }
-    if (shape->sequence_at > 0) {
-        avtp.has_sequence = true;
-        avtp.sequence = pdu[shape->sequence_at];
-    }
-    *ret_avtp = avtp;
+    whole = shape->header_bytes > COMMON_BYTES;
+    ret_avtp->subtype = pdu[0];
+    ret_avtp->version = pdu[1] >> 4 & 7;
+    ret_avtp->sv = whole && (pdu[1] & 0x80) != 0;
+    ret_avtp->stream_id = whole ? tt_get_be64(pdu + 4) : 0;
+    ret_avtp->has_sequence = shape->sequence_at > 0;
+    ret_avtp->sequence = shape->sequence_at > 0 ? pdu[shape->sequence_at] : 0;
     return 0;
 }
 

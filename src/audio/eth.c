@@ -4,31 +4,29 @@
 #include "audio/eth.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/bytes.h"
 
+/* Field by field: a struct that is written in parts and copied as a whole stalls the processor. */
 int tt_eth_parse(const uint8_t *frame, size_t bytes, struct tt_eth *ret_eth)
 {
-    struct tt_eth eth = {.vlan_id = -1, .pcp = -1, .header_bytes = TT_ETH_HEADER_BYTES};
+    uint16_t ethertype;
+    bool tagged;
 
     if (bytes < TT_ETH_HEADER_BYTES)
         return -EINVAL;
-    memcpy(eth.dest, frame, sizeof(eth.dest));
-    memcpy(eth.src, frame + 6, sizeof(eth.src));
-    eth.ethertype = tt_get_be16(frame + 12);
-    if (eth.ethertype == TT_ETHERTYPE_VLAN) {
-        uint16_t tag;
-
-        if (bytes < TT_ETH_HEADER_BYTES + TT_ETH_TAG_BYTES)
-            return -EINVAL;
-        tag = tt_get_be16(frame + 14);
-        eth.pcp = tag >> 13;
-        eth.vlan_id = tag & 0xFFF;
-        eth.ethertype = tt_get_be16(frame + 16);
-        eth.header_bytes += TT_ETH_TAG_BYTES;
-    }
-    *ret_eth = eth;
+    ethertype = tt_get_be16(frame + 12);
+    tagged = ethertype == TT_ETHERTYPE_VLAN;
+    if (tagged && bytes < TT_ETH_HEADER_BYTES + TT_ETH_TAG_BYTES)
+        return -EINVAL;
+    memcpy(ret_eth->dest, frame, sizeof(ret_eth->dest));
+    memcpy(ret_eth->src, frame + 6, sizeof(ret_eth->src));
+    ret_eth->vlan_id = tagged ? tt_get_be16(frame + 14) & 0xFFF : -1;
+    ret_eth->pcp = tagged ? frame[14] >> 5 : -1;
+    ret_eth->ethertype = tagged ? tt_get_be16(frame + 16) : ethertype;
+    ret_eth->header_bytes = TT_ETH_HEADER_BYTES + (tagged ? TT_ETH_TAG_BYTES : 0);
     return 0;
 }
 

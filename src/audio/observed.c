@@ -189,30 +189,29 @@ static bool same_shape(const struct tt_aaf *a, const struct tt_aaf *b)
 static void observe_aaf(struct tt_observed *o, const struct tt_arrival *arrival,
                         struct tt_conduct_pdu *now)
 {
-    struct tt_aaf aaf;
-    enum tt_aaf_reason reason = tt_aaf_parse(arrival->pdu, arrival->wire_bytes, &aaf);
+    const struct tt_aaf before = o->aaf;
+    enum tt_aaf_reason reason = tt_aaf_parse(arrival->pdu, arrival->wire_bytes, &o->aaf);
 
     if (reason != TT_AAF_OK) {
         o->refused[reason]++;
         return;
     }
-    if (o->known && !same_shape(&o->aaf, &aaf)) {
+    o->aaf.payload = NULL;
+    if (o->known && !same_shape(&before, &o->aaf)) {
         o->frames_changed++;
         o->stamps_steady = false;
         now->restart = true;
     }
     if (!o->known || now->restart) {
-        o->period = tt_conduct_period((int64_t)aaf.frames, aaf.rate_hz);
+        o->period = tt_conduct_period((int64_t)o->aaf.frames, o->aaf.rate_hz);
     }
-    aaf.payload = NULL;
-    o->aaf = aaf;
     o->known = true;
     now->period = o->period;
-    now->stamped = aaf.tv;
-    now->stamp = aaf.timestamp;
-    now->mr = aaf.mr;
-    now->tu = aaf.tu;
-    now->sparse = aaf.sp;
+    now->stamped = o->aaf.tv;
+    now->stamp = o->aaf.timestamp;
+    now->mr = o->aaf.mr;
+    now->tu = o->aaf.tu;
+    now->sparse = o->aaf.sp;
     now->owes_stamp = true;
     now->readable = true;
 }

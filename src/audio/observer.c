@@ -110,6 +110,8 @@ static struct tt_observed *find_stream(struct tt_observer *observer, const struc
     if (!o) {
         return NULL;
     }
+    o->eth = *eth;
+    o->avtp = *avtp;
     find_sharing(observer, o, avtp);
     observer->streams[observer->count++] = o;
     observer->slots[slot] = (uint32_t)observer->count;
@@ -131,8 +133,11 @@ static void observe_avtp(struct tt_observer *observer, const struct tt_eth *eth,
         return;
     }
     observer->latest = o;
-    o->eth = *eth;
-    o->avtp = *avtp;
+    o->eth.vlan_id = eth->vlan_id;
+    o->eth.pcp = eth->pcp;
+    o->avtp.version = avtp->version;
+    o->avtp.sv = avtp->sv;
+    o->avtp.sequence = avtp->sequence;
     tt_observed_pdu(o, &observer->scales, arrival);
 }
 

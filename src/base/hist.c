@@ -6,6 +6,28 @@
 #include <math.h>
 #include <string.h>
 
+/* Words that another thread may read meanwhile. There is one writer, and a count is seen together
+ * with the least and the greatest that belong to it. */
+static uint64_t word_load(const uint64_t *word)
+{
+    return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+}
+
+static void word_count(uint64_t *word)
+{
+    __atomic_store_n(word, *word + 1, __ATOMIC_RELEASE);
+}
+
+static int64_t bound_load(const int64_t *bound)
+{
+    return __atomic_load_n(bound, __ATOMIC_RELAXED);
+}
+
+static void bound_store(int64_t *bound, int64_t value)
+{
+    __atomic_store_n(bound, value, __ATOMIC_RELAXED);
+}
+
 /* sign and magnitude: a difference of two int64_t needs 65 bits */
 struct signed65 {
     bool negative;
@@ -103,12 +125,11 @@ static uint64_t wide_divide(const uint64_t dividend[2], uint64_t divisor, uint64
 
 static unsigned bucket_of(uint64_t magnitude)
 {
-    unsigned shift = 0;
+    uint64_t at_least_a_step = magnitude | UINT64_C(1) << TT_HIST_STEP_BITS;
+    unsigned shift = 63 - (unsigned)__builtin_clzll(at_least_a_step) - TT_HIST_STEP_BITS;
 
     if (magnitude >> TT_HIST_TOP_BITS != 0)
         return TT_HIST_BUCKETS - 1;
-    if (magnitude >> (TT_HIST_STEP_BITS + 1) != 0)
-        shift = 63 - (unsigned)__builtin_clzll(magnitude) - TT_HIST_STEP_BITS;
     return (shift << TT_HIST_STEP_BITS) + (unsigned)(magnitude >> shift);
 }
 
@@ -127,18 +148,16 @@ void tt_hist_init(struct tt_hist *h)
     memset(h, 0, sizeof(*h));
 }
 
-/* As add_moments, where the square fits a word: nearly always, and records must be quick. */
+/* As add_moments, where the square fits a word: nearly always, and records must be quick. Without a
+ * branch on the sign, which goes at random. */
 static void add_near(struct tt_hist *h, struct signed65 d)
 {
+    uint64_t sign = 0 - (uint64_t)d.negative;
+    uint64_t low = (d.magnitude ^ sign) - sign;
     uint64_t square = d.magnitude * d.magnitude;
 
-    if (d.negative) {
-        h->sum[1] -= h->sum[0] < d.magnitude;
-        h->sum[0] -= d.magnitude;
-    } else {
-        h->sum[0] += d.magnitude;
-        h->sum[1] += h->sum[0] < d.magnitude;
-    }
+    h->sum[0] += low;
+    h->sum[1] += sign + (h->sum[0] < low);
     h->square[0] += square;
     if (h->square[0] < square)
         wide_add(h->square, 3, 1, 1);
@@ -159,27 +178,25 @@ static void add_moments(struct tt_hist *h, struct signed65 d)
 
 void tt_hist_record(struct tt_hist *h, int64_t value)
 {
+    uint64_t *buckets = value < 0 ? h->negative : h->positive;
     struct signed65 d;
 
     if (h->n == 0) {
         h->first = value;
-        h->min = value;
-        h->max = value;
+        bound_store(&h->min, value);
+        bound_store(&h->max, value);
     }
     h->n++;
     if (value < h->min)
-        h->min = value;
+        bound_store(&h->min, value);
     if (value > h->max)
-        h->max = value;
+        bound_store(&h->max, value);
     d = difference(value, h->first);
     if (d.magnitude >> 32 == 0)
         add_near(h, d);
     else
         add_moments(h, d);
-    if (value < 0)
-        h->negative[bucket_of(0 - (uint64_t)value)]++;
-    else
-        h->positive[bucket_of((uint64_t)value)]++;
+    word_count(&buckets[bucket_of(difference(value, 0).magnitude)]);
 }
 
 /*
@@ -231,9 +248,12 @@ void tt_hist_merge(struct tt_hist *into, const struct tt_hist *from)
 
 static int64_t clamp(const struct tt_hist *h, int64_t value)
 {
-    if (value < h->min)
-        return h->min;
-    return value > h->max ? h->max : value;
+    int64_t min = bound_load(&h->min);
+    int64_t max = bound_load(&h->max);
+
+    if (value < min)
+        return min;
+    return value > max ? max : value;
 }
 
 int64_t tt_hist_percentile(const struct tt_hist *h, unsigned per_mille)
@@ -268,7 +288,7 @@ bool tt_hist_next(const struct tt_hist *h, size_t *at, int64_t *ret_value, uint6
         size_t i = (*at)++;
         bool positive = i >= TT_HIST_BUCKETS;
         unsigned bucket = (unsigned)(positive ? i - TT_HIST_BUCKETS : TT_HIST_BUCKETS - 1 - i);
-        uint64_t count = positive ? h->positive[bucket] : h->negative[bucket];
+        uint64_t count = word_load(positive ? &h->positive[bucket] : &h->negative[bucket]);
 
         if (count > 0) {
             *ret_value = clamp(h, positive ? bucket_middle(bucket) : -bucket_middle(bucket));

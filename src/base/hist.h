@@ -7,6 +7,10 @@
  * however many; recording is bounded and allocates nothing; two histograms merge into what
  * recording both would have given.
  *
+ * One thread records. Another may go through the buckets meanwhile (tt_hist_next): each count is
+ * whole, and never less than what was recorded before it began. All else waits for the writer's
+ * end.
+ *
  * Buckets: 2^9 linear steps per power of two on both sides of zero. A bucket's middle is at most
  * 1/1024 from any value in it, and values under 1024 have a bucket each.
  */

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "base/ns.h"
+#include "cli/records.h"
 
 /* AVTP, gPTP, MSRP and MVRP. After `vlan` a BPF filter looks behind a tag. */
 #define PROTOCOLS         "(ether proto 0x22f0 or 0x88f7 or 0x22ea or 0x88f5)"
@@ -27,6 +28,8 @@ void tt_capture_close(struct tt_capture *capture)
         pcap_close(capture->pcap);
         capture->pcap = NULL;
     }
+    tt_records_free(capture->records);
+    capture->records = NULL;
 }
 
 static enum tt_exit check_ethernet(const char *command, const char *source, pcap_t *pcap)
@@ -63,6 +66,17 @@ static pcap_t *open_offline(const char *path, char *error)
     return pcap;
 }
 
+/* NULL: libpcap reads it all. */
+static struct tt_records *open_records(pcap_t *pcap)
+{
+    int fd = fileno(pcap_file(pcap));
+    struct stat status;
+
+    return fstat(fd, &status) == 0 && S_ISREG(status.st_mode)
+               ? tt_records_new(fd, (size_t)pcap_snapshot(pcap), ftello(pcap_file(pcap)))
+               : NULL;
+}
+
 enum tt_exit tt_capture_open_file(const char *command, const char *path,
                                   struct tt_capture *ret_capture)
 {
@@ -90,7 +104,7 @@ enum tt_exit tt_capture_open_file(const char *command, const char *path,
         pcap_close(pcap);
         return code;
     }
-    *ret_capture = (struct tt_capture){.pcap = pcap};
+    *ret_capture = (struct tt_capture){.pcap = pcap, .records = open_records(pcap)};
     return TT_EXIT_GOOD;
 }
 
@@ -121,13 +135,9 @@ static enum tt_exit live_fail(const char *command, const char *ifname, pcap_t *p
     return TT_EXIT_ENVIRONMENT;
 }
 
-static enum tt_exit live_start(const char *command, const struct tt_capture_live *live,
-                               struct tt_capture *capture)
+static int activate(const struct tt_capture_live *live, struct tt_capture *capture)
 {
-    char error[PCAP_ERRBUF_SIZE] = "";
-    struct bpf_program program;
     pcap_t *pcap = capture->pcap;
-    enum tt_exit code;
     int status;
 
     pcap_set_snaplen(pcap, live->snap_bytes);
@@ -135,7 +145,37 @@ static enum tt_exit live_start(const char *command, const struct tt_capture_live
     pcap_set_timeout(pcap, BATCH_MS);
     pcap_set_buffer_size(pcap, BUFFER_BYTES);
     capture->coarse = pcap_set_tstamp_precision(pcap, PCAP_TSTAMP_PRECISION_NANO) != 0;
+    capture->hardware =
+        live->hardware && pcap_set_tstamp_type(pcap, PCAP_TSTAMP_ADAPTER_UNSYNCED) == 0;
     status = pcap_activate(pcap);
+    if (status == PCAP_WARNING_TSTAMP_TYPE_NOTSUP) {
+        capture->hardware = false;
+    }
+    return status;
+}
+
+static enum tt_exit live_start(const char *command, const struct tt_capture_live *live,
+                               struct tt_capture *capture)
+{
+    char error[PCAP_ERRBUF_SIZE] = "";
+    struct bpf_program program;
+    pcap_t *pcap;
+    enum tt_exit code;
+    int status = activate(live, capture);
+
+    if (status < 0 && live->hardware) { /* that takes CAP_NET_ADMIN, and a driver that obeys */
+        struct tt_capture_live by_kernel = *live;
+
+        by_kernel.hardware = false;
+        pcap_close(capture->pcap);
+        capture->pcap = pcap_create(live->ifname, error);
+        status = capture->pcap ? activate(&by_kernel, capture) : PCAP_ERROR;
+    }
+    pcap = capture->pcap;
+    if (!pcap) {
+        tt_cli_say(command, "cannot capture on %s: %s", live->ifname, error);
+        return TT_EXIT_ENVIRONMENT;
+    }
     if (status < 0) {
         return live_fail(command, live->ifname, pcap, status);
     }
@@ -143,7 +183,7 @@ static enum tt_exit live_start(const char *command, const struct tt_capture_live
     if (code != TT_EXIT_GOOD) {
         return code;
     }
-    if (pcap_setdirection(pcap, live->everything ? PCAP_D_INOUT : PCAP_D_IN) != 0 ||
+    if (pcap_setdirection(pcap, live->sent ? PCAP_D_OUT : PCAP_D_IN) != 0 ||
         pcap_setnonblock(pcap, 1, error) != 0 ||
         pcap_compile(pcap, &program, live->everything ? "" : FILTER, 1, PCAP_NETMASK_UNKNOWN) !=
             0) {
@@ -152,6 +192,26 @@ static enum tt_exit live_start(const char *command, const struct tt_capture_live
     status = pcap_setfilter(pcap, &program);
     pcap_freecode(&program);
     return status == 0 ? TT_EXIT_GOOD : live_fail(command, live->ifname, pcap, PCAP_ERROR);
+}
+
+bool tt_capture_can_stamp(const char *ifname)
+{
+    char error[PCAP_ERRBUF_SIZE] = "";
+    pcap_t *pcap = pcap_create(ifname, error);
+    int *types = NULL;
+    bool can = false;
+    int n = pcap ? pcap_list_tstamp_types(pcap, &types) : 0;
+
+    for (int i = 0; i < n; i++) {
+        can = can || types[i] == PCAP_TSTAMP_ADAPTER_UNSYNCED;
+    }
+    if (n > 0) {
+        pcap_free_tstamp_types(types);
+    }
+    if (pcap) {
+        pcap_close(pcap);
+    }
+    return can;
 }
 
 enum tt_exit tt_capture_open_live(const char *command, const struct tt_capture_live *live,
@@ -184,7 +244,7 @@ static int64_t arrival_ns(const struct tt_capture *capture, const struct pcap_pk
     return seconds * TT_NS_PER_S + fraction * (capture->coarse ? TT_NS_PER_US : 1);
 }
 
-int tt_capture_next(struct tt_capture *capture, struct tt_packet *ret_packet)
+static int next_by_libpcap(struct tt_capture *capture, struct tt_packet *ret_packet)
 {
     struct pcap_pkthdr *header;
     const u_char *frame;
@@ -196,13 +256,44 @@ int tt_capture_next(struct tt_capture *capture, struct tt_packet *ret_packet)
     if (status != 1) {
         return status < 0 ? -1 : 0;
     }
-    *ret_packet = (struct tt_packet){
-        .frame = frame,
-        .bytes = header->caplen,
-        /* A file can claim anything. */
-        .wire_bytes = header->len < header->caplen ? header->caplen : header->len,
-        .arrival_utc_ns = arrival_ns(capture, header),
-    };
+    ret_packet->frame = frame;
+    ret_packet->bytes = header->caplen;
+    /* A file can claim anything. */
+    ret_packet->wire_bytes = header->len < header->caplen ? header->caplen : header->len;
+    ret_packet->arrival_utc_ns = arrival_ns(capture, header);
+    return 1;
+}
+
+/* What is no usual record. */
+static int hand_over(struct tt_capture *capture, off_t offset, struct tt_packet *ret_packet)
+{
+    FILE *file = pcap_file(capture->pcap);
+    int status;
+
+    fseeko(file, offset, SEEK_SET);
+    status = next_by_libpcap(capture, ret_packet);
+    if (status != 1 || tt_records_resume(capture->records, ftello(file)) != 0) {
+        tt_records_free(capture->records);
+        capture->records = NULL;
+    }
+    return status;
+}
+
+int tt_capture_next(struct tt_capture *capture, struct tt_packet *ret_packet)
+{
+    struct tt_record record;
+    off_t offset;
+
+    if (!capture->records) {
+        return next_by_libpcap(capture, ret_packet);
+    }
+    if (tt_records_next(capture->records, &record, &offset) == 0) {
+        return hand_over(capture, offset, ret_packet);
+    }
+    ret_packet->frame = record.frame;
+    ret_packet->bytes = record.bytes;
+    ret_packet->wire_bytes = record.wire_bytes < record.bytes ? record.bytes : record.wire_bytes;
+    ret_packet->arrival_utc_ns = record.arrival_utc_ns;
     return 1;
 }
 

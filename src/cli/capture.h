@@ -22,16 +22,22 @@ struct tt_packet {
     int64_t arrival_utc_ns;
 };
 
+struct tt_records;
+
 struct tt_capture {
     pcap_t *pcap;
-    bool coarse; /* live: the system gives stamps in µs only */
+    struct tt_records *records; /* what of a file is read without libpcap; NULL: nothing */
+    bool coarse;                /* live: the system gives stamps in µs only */
+    bool hardware;              /* live: the interface stamps, as was asked for */
 };
 
 struct tt_capture_live {
     const char *ifname;
     bool promiscuous;
     int snap_bytes;
-    bool everything; /* not AVTP alone, and what is sent too */
+    bool everything; /* not AVTP alone */
+    bool sent;       /* what leaves, and not what arrives */
+    bool hardware;   /* stamps of the interface, in its own clock */
 };
 
 /* All say on stderr, as `command`, what went wrong. TT_EXIT_GOOD, or the exit code. */
@@ -39,6 +45,8 @@ enum tt_exit tt_capture_open_file(const char *command, const char *path,
                                   struct tt_capture *ret_capture);
 enum tt_exit tt_capture_open_live(const char *command, const struct tt_capture_live *live,
                                   struct tt_capture *ret_capture);
+/* Whether libpcap can have the interface stamp all that it receives. */
+bool tt_capture_can_stamp(const char *ifname);
 void tt_capture_close(struct tt_capture *capture);
 
 /* 1: a packet; 0: none now (live) or the end (file); -1: broken, tt_capture_error says how. */

@@ -4,7 +4,6 @@
 #include <argp.h>
 #include <errno.h>
 #include <net/if.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cmd.h"
@@ -31,17 +30,6 @@ static const struct argp_option options[] = {
     {0},
 };
 
-static int parse_priority(const char *argument, struct argp_state *state)
-{
-    char *end;
-    long priority = strtol(argument, &end, 10);
-
-    if (*argument == 0 || *end != 0 || priority < 0 || priority > 15) {
-        argp_error(state, "--priority %s: give a number from 0 to 15", argument);
-    }
-    return (int)priority;
-}
-
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
     struct request *request = state->input;
@@ -51,7 +39,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         request->json = true;
         return 0;
     case OPTION_PRIORITY:
-        request->doctor.priority = parse_priority(argument, state);
+        request->doctor.priority = (int)tt_cli_number_option("priority", argument, state, 0, 15);
         return 0;
     case OPTION_PTP_SOCKET:
         request->doctor.ptp_socket = argument;

@@ -15,6 +15,7 @@
 #include "cli/gate_live.h"
 #include "cli/gate_options.h"
 #include "cli/gate_show.h"
+#include "report/json.h"
 
 #define COMMAND      "tactus gate apply"
 #define FINDINGS_MAX 200
@@ -28,6 +29,7 @@ struct job {
     bool dry_run;
     bool force;
     struct tt_gate_port *port; /* of the file */
+    json_t *said;              /* with --json: what is told at the end */
 };
 
 static const struct argp_option options[] = {
@@ -38,19 +40,12 @@ static const struct argp_option options[] = {
     {"force", OPTION_FORCE, NULL, 0, "Try even what is known to be refused or wrong", 0},
     {0},
 };
-static const struct argp_child children[] = {
-    {&tt_gate_argp, 0, NULL, 0}, {&tt_gate_tc_argp, 0, NULL, 1}, {0}};
-
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
     struct job *job = state->input;
     char ifname[TT_IFNAME_BYTES];
 
     switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &job->options;
-        state->child_inputs[1] = &job->options;
-        return 0;
     case 'i':
         if (tt_value_ifname(argument, ifname)) {
             argp_error(state, "'%s' is no name of an interface", argument);
@@ -72,14 +67,14 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         }
         return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return tt_gate_parse(key, argument, state);
     }
 }
 
 static const struct argp parser = {
     .options = options,
     .parser = parse_option,
-    .children = children,
+    .children = tt_gate_children,
     .args_doc = "FILE",
     .doc =
         "Set up an interface as a plan, or as what tc printed elsewhere: taprio or mqprio with etf "
@@ -136,6 +131,20 @@ static enum tt_exit take_facts(struct job *job)
     return TT_EXIT_GOOD;
 }
 
+/* For --json; `value` is taken. */
+static void tell(const struct job *job, const char *key, json_t *value)
+{
+    json_object_set_new(job->said, key, value);
+}
+
+/* Progress, for people. */
+static void say(const struct job *job, const char *what)
+{
+    if (!job->options.json) {
+        printf("%s %s\n", job->ifname, what);
+    }
+}
+
 /* false: something is refused or wrong. */
 static bool check(const struct job *job)
 {
@@ -146,7 +155,10 @@ static bool check(const struct job *job)
     bool good = true;
 
     tt_gate_lint(&network, &lint, &findings);
-    tt_gate_show_findings(&findings, stdout);
+    tell(job, "findings", tt_gate_findings_json(&findings));
+    if (!job->options.json) {
+        tt_gate_show_findings(&findings, stdout);
+    }
     for (size_t i = 0; i < findings.count && i < FINDINGS_MAX; i++) {
         good = good && items[i].severity < TT_GATE_WRONG;
     }
@@ -167,6 +179,9 @@ static int refused(const struct job *job, const struct tt_qdisc_setup *setup, in
                : job->port->driver
                    ? "; the kernel gave no reason, what its driver cannot do is above"
                    : "");
+    tell(job, "result", json_string("refused"));
+    tell(job, "reason", json_string(refusal->why[0] ? refusal->why : strerror(-error)));
+    tell(job, "put_back", json_boolean(refusal->put_back));
     tt_cli_say(COMMAND,
                refusal->put_back
                    ? "%s is as it was"
@@ -182,7 +197,8 @@ static int read_back(const struct job *job, const struct tt_qdisc_setup *setup)
     int error;
 
     if (!setup->taprio) {
-        printf("%s is set up.\n", job->ifname);
+        say(job, "is set up.");
+        tell(job, "result", json_string("set_up"));
         return TT_EXIT_GOOD;
     }
     error = tt_qdisc_gates_read(job->ifname, &got);
@@ -194,9 +210,11 @@ static int read_back(const struct job *job, const struct tt_qdisc_setup *setup)
     if (difference) {
         tt_cli_say(COMMAND, "the kernel took it, and has %s otherwise", difference);
     } else {
-        printf("%s is set up, and read back the same%s.\n", job->ifname,
-               got.pending ? "; it starts at its base time" : "");
+        say(job, got.pending ? "is set up, and read back the same; it starts at its base time."
+                             : "is set up, and read back the same.");
     }
+    tell(job, "result", json_string(difference ? "taken_otherwise" : "set_up"));
+    tell(job, "reason", difference ? json_string(difference) : json_null());
     free(got.entries);
     return difference ? TT_EXIT_NEGATIVE : TT_EXIT_GOOD;
 }
@@ -236,10 +254,13 @@ static int apply(struct job *job, struct tt_gate_file *file)
         return code;
     }
     good = check(job);
-    if (job->dry_run) {
-        command = tt_gate_command(job->port, job->ifname);
+    command = tt_gate_command(job->port, job->ifname);
+    tell(job, "command", json_string(command ? command : "?"));
+    if (job->dry_run && !job->options.json) {
         printf("\n%s\n", command ? command : "?");
-        free(command);
+    }
+    free(command);
+    if (job->dry_run) {
         return good ? TT_EXIT_GOOD : TT_EXIT_NEGATIVE;
     }
     if (!good && !job->force) {
@@ -259,9 +280,16 @@ int tt_cmd_gate_apply(int argc, char **argv)
         return TT_EXIT_USAGE;
     }
     code = (int)tt_gate_open(COMMAND, &job.options, &file);
-    if (code == TT_EXIT_GOOD) {
-        code = apply(&job, &file);
-        tt_gate_file_done(&file);
+    if (code != TT_EXIT_GOOD) {
+        return code;
     }
+    job.said = json_pack("{s:s, s:s, s:n, s:n, s:n, s:[]}", "interface", job.ifname, "result",
+                         "unchanged", "reason", "put_back", "command", "findings");
+    code = apply(&job, &file);
+    if (job.options.json) {
+        tt_json_print_line(stdout, job.said);
+    }
+    json_decref(job.said);
+    tt_gate_file_done(&file);
     return code;
 }

@@ -17,23 +17,9 @@
 #define COMMAND      "tactus gate check"
 #define FINDINGS_MAX 1000
 
-static const struct argp_child children[] = {
-    {&tt_gate_argp, 0, NULL, 0}, {&tt_gate_tc_argp, 0, NULL, 1}, {0}};
-
-static error_t parse_option(int key, char *argument, struct argp_state *state)
-{
-    (void)argument;
-    if (key == ARGP_KEY_INIT) {
-        state->child_inputs[0] = state->input;
-        state->child_inputs[1] = state->input;
-        return 0;
-    }
-    return ARGP_ERR_UNKNOWN;
-}
-
 static const struct argp parser = {
-    .parser = parse_option,
-    .children = children,
+    .parser = tt_gate_parse,
+    .children = tt_gate_children,
     .args_doc = "FILE|INTERFACE",
     .doc =
         "Say what is wrong with gates before anything is sent: frames that never fit and why, what "

@@ -39,17 +39,12 @@ static const struct argp_option options[] = {
      "Write the plan with its gates and offsets, for check, simulate and apply", 0},
     {0},
 };
-static const struct argp_child children[] = {{&tt_gate_argp, 0, NULL, 0}, {0}};
-
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
     struct job *job = state->input;
     char *end;
 
     switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &job->options;
-        return 0;
     case OPTION_BASE:
         errno = 0;
         job->base_tai_ns = strtoll(argument, &end, 10);
@@ -62,14 +57,14 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         job->output = argument;
         return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return tt_gate_parse(key, argument, state);
     }
 }
 
 static const struct argp parser = {
     .options = options,
     .parser = parse_option,
-    .children = children,
+    .children = tt_gate_plain_children,
     .args_doc = "FILE",
     .doc =
         "Make gates of a plan's streams: for each port one window in which they go out back to "

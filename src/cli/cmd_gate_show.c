@@ -17,23 +17,9 @@
 
 enum { BAR = 64 };
 
-static const struct argp_child children[] = {
-    {&tt_gate_argp, 0, NULL, 0}, {&tt_gate_tc_argp, 0, NULL, 1}, {0}};
-
-static error_t parse_option(int key, char *argument, struct argp_state *state)
-{
-    (void)argument;
-    if (key == ARGP_KEY_INIT) {
-        state->child_inputs[0] = state->input;
-        state->child_inputs[1] = state->input;
-        return 0;
-    }
-    return ARGP_ERR_UNKNOWN;
-}
-
 static const struct argp parser = {
-    .parser = parse_option,
-    .children = children,
+    .parser = tt_gate_parse,
+    .children = tt_gate_children,
     .args_doc = "FILE|INTERFACE",
     .doc =
         "Draw one cycle of a schedule, class by class. With --json as `tc -j qdisc show` prints it."

@@ -17,13 +17,12 @@
 
 #define COMMAND "tactus gate simulate"
 
-enum { OPTION_DURATION = 300, OPTION_LINUX, OPTION_PICTURE, OPTION_PORT };
+enum { OPTION_DURATION = 300, OPTION_LINUX, OPTION_PORT };
 
 struct job {
     struct tt_gate_options options;
     int64_t duration_ns;
     bool as_linux;
-    const char *picture;
     const char *port;
 };
 
@@ -33,43 +32,33 @@ static const struct argp_option options[] = {
      "Hosts whose software keeps the gates do as Linux of their version does, with its faults; "
      "else all do as the standard says",
      0},
-    {"picture", OPTION_PICTURE, "FILE", 0, "Draw two cycles of a port, as SVG", 0},
-    {"port", OPTION_PORT, "NAME", 0, "Of which port (\"a -> b\"; the first with gates)", 0},
+    {"port", OPTION_PORT, "NAME", 0,
+     "Two cycles of which port are drawn (\"a -> b\"; the first with gates)", 0},
     {0},
 };
-static const struct argp_child children[] = {
-    {&tt_gate_argp, 0, NULL, 0}, {&tt_gate_tc_argp, 0, NULL, 1}, {0}};
-
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
     struct job *job = state->input;
 
     switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &job->options;
-        state->child_inputs[1] = &job->options;
-        return 0;
     case OPTION_DURATION:
         job->duration_ns = tt_cli_duration_option(argument, state);
         return 0;
     case OPTION_LINUX:
         job->as_linux = true;
         return 0;
-    case OPTION_PICTURE:
-        job->picture = argument;
-        return 0;
     case OPTION_PORT:
         job->port = argument;
         return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return tt_gate_parse(key, argument, state);
     }
 }
 
 static const struct argp parser = {
     .options = options,
     .parser = parse_option,
-    .children = children,
+    .children = tt_gate_page_children,
     .args_doc = "FILE|INTERFACE",
     .doc = "Run a plan in virtual time, frame by frame: talkers, TCP that takes what it gets, "
            "bridges, "
@@ -106,20 +95,35 @@ static void place_picture(const struct job *job, struct tt_gate_picture *picture
     picture->from_ns = phase_ns + (cycles > 3 ? cycles - 3 : 0) * cycle_ns;
 }
 
-static int write_picture(const struct job *job, const struct tt_gate_picture *picture)
+static int write_page(const struct job *job, const struct tt_sim_options *sim,
+                      const struct tt_gate_picture *picture, const struct tt_sim_result *result)
 {
-    FILE *out = fopen(job->picture, "we");
-    int error = out ? 0 : errno;
+    struct tt_html page;
+    const struct tt_watch_out to = {.page = &page};
+    int error = tt_html_open(&page, job->options.html, "tactus gate simulate");
 
-    if (out) {
-        tt_gate_picture_write(picture, out);
-        error = ferror(out) ? EIO : 0;
-        error = fclose(out) != 0 && error == 0 ? errno : error;
-    }
     if (error != 0) {
-        tt_cli_say(COMMAND, "cannot write %s: %s", job->picture, strerror(error));
+        return error;
     }
-    return error ? TT_EXIT_ENVIRONMENT : TT_EXIT_GOOD;
+    tt_gate_show_simulation(picture->network, sim, result, &to);
+    tt_gate_picture_figure(picture, &page, "Two cycles");
+    return tt_html_close(&page);
+}
+
+/* The files that are wanted. */
+static int write_files(const struct job *job, const struct tt_sim_options *sim,
+                       const struct tt_gate_picture *picture, const struct tt_sim_result *result)
+{
+    int code = TT_EXIT_GOOD;
+
+    if (job->options.picture) {
+        code = tt_gate_written(COMMAND, job->options.picture,
+                               tt_gate_picture_write(picture, job->options.picture));
+    }
+    if (job->options.html && code == TT_EXIT_GOOD) {
+        code = tt_gate_written(COMMAND, job->options.html, write_page(job, sim, picture, result));
+    }
+    return code;
 }
 
 static bool all_well(const struct tt_network *network, const struct tt_sim_result *result)
@@ -147,7 +151,7 @@ static int simulate(const struct job *job, const struct tt_network *network,
     struct tt_sim_options sim = {.duration_ns = job->duration_ns, .as_linux = job->as_linux};
     int code;
 
-    if (job->picture) {
+    if (job->options.picture || job->options.html) {
         sim.sent = tt_gate_picture_take;
         sim.context = picture;
     }
@@ -161,9 +165,9 @@ static int simulate(const struct job *job, const struct tt_network *network,
         tt_json_print_line(stdout, all);
         json_decref(all);
     } else {
-        tt_gate_show_simulation(network, &sim, result, stdout);
+        tt_gate_show_simulation(network, &sim, result, &(struct tt_watch_out){.text = stdout});
     }
-    code = job->picture ? write_picture(job, picture) : TT_EXIT_GOOD;
+    code = write_files(job, &sim, picture, result);
     return code != TT_EXIT_GOOD        ? code
            : all_well(network, result) ? TT_EXIT_GOOD
                                        : TT_EXIT_NEGATIVE;

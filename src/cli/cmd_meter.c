@@ -17,9 +17,10 @@
 #include "cli/meter_soak.h"
 #include "report/json.h"
 
+#define CELL_NS (6 * TT_NS_PER_S)
+
 enum {
-    OPTION_BUFFER = 256,
-    OPTION_FULL,
+    OPTION_FULL = 256,
     OPTION_DEVICE,
     OPTION_ROUND_TRIP,
     OPTION_MIDI,
@@ -27,27 +28,20 @@ enum {
     OPTION_LOG,
     OPTION_TUNED,
     OPTION_REQUIRE,
-    OPTION_JSON,
     OPTION_HTML,
 };
 
 struct command {
     struct tt_meter_job job;
-    char *buffers; /* as given, or NULL */
     bool full;
     bool tuned;
     const char *require; /* or NULL */
     int64_t soak_ns;     /* 0: no soak */
     const char *log;
-    bool json;
     const char *html;
 };
 
 static const struct argp_option options[] = {
-    {"buffer", OPTION_BUFFER, "LIST", 0,
-     "Frames x fragments, as 64x3 (without it) or 64x3,128x2@96000; `1999` for the four of then, "
-     "`timer` for a loop that sleeps 3 ms",
-     0},
     {"full", OPTION_FULL, NULL, 0, "The whole table: 2x64 to 4x1024, and the timer", 0},
     {"device", OPTION_DEVICE, "PCM", 0,
      "A sound card that plays, as ALSA names it, instead of a device in exact time", 0},
@@ -57,7 +51,7 @@ static const struct argp_option options[] = {
      "Read this port in each cycle: adds the time from a byte's arrival to its sound", 0},
     {"for", OPTION_FOR, "TIME", 0,
      "A soak of that length, as 8h: dropouts with time and cause as they come, a line an hour; "
-     "under the first load of --load, or idle",
+     "under the load of --load, or idle",
      0},
     {"log", OPTION_LOG, "FILE", 0, "Of --for: its lines go there too, as JSON, each on the disk",
      0},
@@ -66,7 +60,6 @@ static const struct argp_option options[] = {
      "difference",
      0},
     {"require", OPTION_REQUIRE, "BUFFER", 0, "Measure that buffer; exit code 1 says not held", 0},
-    {"json", OPTION_JSON, NULL, 0, "One JSON object, which `meter compare` takes", 0},
     {"html", OPTION_HTML, "FILE", 0, "A page with tables and drawings besides", 0},
     {0},
 };
@@ -81,9 +74,6 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &command->job;
         return 0;
-    case OPTION_BUFFER:
-        command->buffers = argument;
-        return 0;
     case OPTION_FULL:
         command->full = true;
         return 0;
@@ -97,9 +87,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         command->job.midi = argument;
         return 0;
     case OPTION_FOR:
-        if (tt_cli_duration_parse(argument, &command->soak_ns) != 0 || command->soak_ns == 0) {
-            argp_error(state, "--for %s: give a number with a unit, such as 10min or 8h", argument);
-        }
+        command->soak_ns = tt_cli_time_option("for", argument, state);
         return 0;
     case OPTION_LOG:
         command->log = argument;
@@ -109,9 +97,6 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         return 0;
     case OPTION_REQUIRE:
         command->require = argument;
-        return 0;
-    case OPTION_JSON:
-        command->json = true;
         return 0;
     case OPTION_HTML:
         command->html = argument;
@@ -150,84 +135,90 @@ static const struct argp parser = {
            "Exit: 0 no dropout, 1 not safe, 2 wrong usage, 3 the environment lacks something, 4 "
            "interrupted, or the machine was too noisy to say."};
 
-static enum tt_exit add_shape(struct command *command, const char *text)
-{
-    struct tt_meter_job *job = &command->job;
-
-    if (job->shape_count == TT_METER_ROWS_MAX) {
-        tt_cli_say(TT_METER_COMMAND, "%d buffers at most", TT_METER_ROWS_MAX);
-        return TT_EXIT_USAGE;
-    }
-    if (tt_meter_shape_parse(text, job->rate_hz, &job->shapes[job->shape_count]) != 0) {
-        tt_cli_say(TT_METER_COMMAND,
-                   "%s is no buffer: give frames x fragments, such as 64x3 or 128x2@48000: 16 to "
-                   "16384 frames, 2 to %d fragments",
-                   text, TT_FRAGMENT_COUNT_MAX);
-        return TT_EXIT_USAGE;
-    }
-    job->shape_count++;
-    return TT_EXIT_GOOD;
-}
-
-static enum tt_exit add_list(struct command *command, const char *const *texts, size_t n)
-{
-    enum tt_exit code = TT_EXIT_GOOD;
-
-    for (size_t i = 0; i < n && code == TT_EXIT_GOOD; i++) {
-        code = add_shape(command, texts[i]);
-    }
-    return code;
-}
-
-static enum tt_exit add_given(struct command *command)
-{
-    /* Then sizes were bytes: 1024 and 2048 of them, in stereo of 16 bits. */
-    static const char *const then[] = {"2x256@44100", "3x256@44100", "4x256@44100", "2x512@44100"};
-    char *rest = command->buffers;
-    enum tt_exit code = TT_EXIT_GOOD;
-    char *text;
-
-    while (code == TT_EXIT_GOOD && (text = strsep(&rest, ","))) {
-        code = strcmp(text, "1999") == 0 ? add_list(command, then, TT_COUNT_OF(then))
-                                         : add_shape(command, text);
-    }
-    return code;
-}
-
 static enum tt_exit add_shapes(struct command *command)
 {
     static const char *const full[] = {"2x64",  "3x64",   "2x128",  "3x128", "2x256",
                                        "2x512", "2x1024", "4x1024", "timer"};
+    struct tt_meter_job *job = &command->job;
+    enum tt_exit code = TT_EXIT_GOOD;
 
     if (command->require) {
-        return add_shape(command, command->require);
+        return tt_meter_options_shape(job, TT_METER_COMMAND, command->require);
     }
-    if (command->buffers) {
-        return add_given(command);
+    if (job->buffers || !command->full) {
+        return tt_meter_options_shapes(job, TT_METER_COMMAND);
     }
-    return command->full ? add_list(command, full, TT_COUNT_OF(full)) : add_shape(command, "64x3");
+    for (size_t i = 0; i < TT_COUNT_OF(full) && code == TT_EXIT_GOOD; i++) {
+        code = tt_meter_options_shape(job, TT_METER_COMMAND, full[i]);
+    }
+    return code;
+}
+
+/* What contradicts another, or would be left out without a word. NULL: nothing. */
+static const char *contradiction(const struct command *command)
+{
+    const struct tt_meter_job *job = &command->job;
+    bool soak = command->soak_ns > 0;
+
+    if (job->round_trip && !job->device) {
+        return "--round-trip needs --device: the card that plays";
+    }
+    if (command->log && !soak) {
+        return "--log belongs to --for";
+    }
+    if (command->full + (job->buffers != NULL) + (command->require != NULL) > 1) {
+        return "--full, --buffer and --require each say what is measured: give one of them";
+    }
+    if (soak && (command->full || command->tuned || job->cell_ns > 0)) {
+        return "--for measures one buffer as found, for its own time: leave out --full, --tuned "
+               "and "
+               "--time";
+    }
+    if (soak && job->load_count > 1) {
+        return "--for measures under one load: give one by --load";
+    }
+    return NULL;
+}
+
+static void set_defaults(struct command *command)
+{
+    struct tt_meter_job *job = &command->job;
+    int all = command->soak_ns > 0 ? 1 : TT_LOADS; /* the first is idle */
+
+    if (job->load_count == 0) {
+        for (int kind = 0; kind < all; kind++) {
+            job->loads[job->load_count++] = (enum tt_load_kind)kind;
+        }
+    }
+    if (job->cell_ns == 0) {
+        job->cell_ns = CELL_NS;
+    }
+    job->quiet = job->json;
 }
 
 static enum tt_exit check(struct command *command)
 {
-    struct tt_meter_job *job = &command->job;
+    const char *const written[] = {command->log, command->html};
+    const char *wrong = contradiction(command);
+    enum tt_exit code;
 
-    if (job->round_trip && !job->device) {
-        tt_cli_say(TT_METER_COMMAND, "--round-trip needs --device: the card that plays");
+    if (wrong) {
+        tt_cli_say(TT_METER_COMMAND, "%s", wrong);
         return TT_EXIT_USAGE;
     }
-    if (command->log && command->soak_ns == 0) {
-        tt_cli_say(TT_METER_COMMAND, "--log belongs to --for");
-        return TT_EXIT_USAGE;
-    }
-    if (job->load_count == 0) {
-        for (int kind = 0; kind < TT_LOADS; kind++) {
-            job->loads[job->load_count++] = (enum tt_load_kind)kind;
+    for (size_t i = 0; i < TT_COUNT_OF(written); i++) {
+        if (written[i] && tt_cli_check_not_stdout(TT_METER_COMMAND, written[i]) != TT_EXIT_GOOD) {
+            return TT_EXIT_USAGE;
         }
-        job->load_count = command->soak_ns > 0 ? 1 : job->load_count;
     }
-    job->quiet = command->json;
-    return add_shapes(command);
+    set_defaults(command);
+    code = add_shapes(command);
+    if (code == TT_EXIT_GOOD && command->soak_ns > 0 && command->job.shape_count > 1) {
+        tt_cli_say(TT_METER_COMMAND, "--for measures one buffer, and --buffer gives %zu",
+                   command->job.shape_count);
+        code = TT_EXIT_USAGE;
+    }
+    return code;
 }
 
 static enum tt_exit run_rows(struct tt_meter_job *job, struct tt_meter_row *rows, size_t *ret_n)
@@ -235,7 +226,8 @@ static enum tt_exit run_rows(struct tt_meter_job *job, struct tt_meter_row *rows
     enum tt_exit code = TT_EXIT_GOOD;
 
     *ret_n = 0;
-    for (size_t i = 0; i < job->shape_count && code == TT_EXIT_GOOD && !tt_cli_interrupted(); i++) {
+    for (size_t i = 0;
+         i < job->shape_count && code == TT_EXIT_GOOD && (i == 0 || !tt_cli_interrupted()); i++) {
         code = tt_meter_job_row(job, &job->shapes[i], &rows[i]);
         if (code == TT_EXIT_GOOD && rows[i].count > 0) {
             ++*ret_n;
@@ -270,7 +262,7 @@ static enum tt_exit show(const struct command *command, const struct tt_meter_ro
     if (n == 0) {
         return code;
     }
-    if (command->json) {
+    if (command->job.json) {
         json_t *json = tt_meter_show_json(&command->job, rows, n);
 
         tt_json_print_line(stdout, json);
@@ -280,7 +272,7 @@ static enum tt_exit show(const struct command *command, const struct tt_meter_ro
     }
     if (command->html) {
         code = tt_meter_page_write(&command->job, rows, n, command->html);
-        if (code == TT_EXIT_GOOD && !command->json) {
+        if (code == TT_EXIT_GOOD && !command->job.json) {
             printf("The page is %s\n", command->html);
         }
     }
@@ -312,7 +304,7 @@ static enum tt_exit measure(struct command *command)
     enum tt_exit shown;
     size_t n;
 
-    if (!command->json) {
+    if (!command->job.json) {
         tt_meter_show_setup(&command->job);
     }
     code = run_rows(&command->job, rows, &n);
@@ -347,7 +339,7 @@ int tt_cmd_meter(int argc, char **argv)
     code = tt_meter_job_open(&command.job);
     if (code == TT_EXIT_GOOD) {
         code = command.soak_ns > 0
-                   ? tt_meter_soak(&command.job, command.soak_ns, command.log, command.json)
+                   ? tt_meter_soak(&command.job, command.soak_ns, command.log, command.html)
                    : measure(&command);
     }
     tt_meter_job_close(&command.job);

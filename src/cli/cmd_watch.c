@@ -9,10 +9,10 @@
 
 #include "audio/observer.h"
 #include "base/ns.h"
-#include "cli/capture.h"
+#include "cli/captures.h"
 #include "cli/cmd.h"
 #include "cli/pcapng_writer.h"
-#include "cli/read_ahead.h"
+#include "cli/receive_stamps.h"
 #include "cli/watch_compare.h"
 #include "cli/watch_metrics.h"
 #include "cli/watch_options.h"
@@ -31,8 +31,11 @@
 
 struct watch {
     struct tt_watch_options options;
+    const char *source; /* the interface, or what the files are called together */
     struct tt_capture capture;
+    struct tt_captures captures;
     struct tt_observer observer;
+    struct tt_receive_stamps stamps; /* live */
     struct tt_pcapng_writer dump;
     struct tt_metrics *metrics; /* NULL: nobody wants them */
     int64_t start_mono_ns;
@@ -94,43 +97,52 @@ static void observe(struct watch *watch, const struct tt_packet *packet)
     }
 }
 
-static int read_file(struct watch *watch)
+/* 0, or 1 where an interrupt came first. */
+static int read_files(struct watch *watch)
 {
-    struct tt_read_ahead *ahead;
     struct tt_packet packet;
-    int status = tt_read_ahead_new(&watch->capture, SNAP_BYTES, &ahead);
+    int status;
 
-    if (status) {
-        return status;
-    }
-    while ((status = tt_read_ahead_next(ahead, &packet)) == 1 && !tt_cli_interrupted()) {
+    while ((status = tt_captures_next(&watch->captures, &packet)) == 1 && !tt_cli_interrupted()) {
         observe(watch, &packet);
     }
-    tt_read_ahead_free(ahead);
     return status;
 }
 
-static int watch_file(struct watch *watch)
+/* Why the figures are not of all that was there; NULL: they are. */
+static const char *find_break(const struct watch *watch, int status, char **ret_text)
+{
+    const struct tt_captures_file *broken = tt_captures_broken(&watch->captures);
+
+    *ret_text = NULL;
+    if (status == 1) {
+        return "interrupted";
+    }
+    if (!broken || watch->captures.count == 1) {
+        return broken ? broken->error : NULL;
+    }
+    return asprintf(ret_text, "%s: %s", broken->path, broken->error) > 0 ? *ret_text
+                                                                         : broken->error;
+}
+
+static int watch_files(struct watch *watch)
 {
     struct tt_watch_view view = {
-        .source = watch->options.source, .final = true, .observer = &watch->observer};
-    int status = read_file(watch);
+        .source = watch->source, .final = true, .observer = &watch->observer};
+    int status = read_files(watch);
+    char *text;
     int code;
 
-    if (status == -ENOMEM) {
-        tt_cli_say(COMMAND, "out of memory");
-        return TT_EXIT_ENVIRONMENT;
-    }
-    if (status < 0) {
-        view.error = tt_capture_error(&watch->capture);
-    } else if (status == 1) {
-        view.error = "interrupted";
-    }
+    view.error = find_break(watch, status, &text);
     code = show_final(watch, &view);
-    if (view.error) {
-        tt_cli_say(COMMAND, "%s breaks off after %llu %s: %s; the figures are of what was read",
-                   watch->options.source, (unsigned long long)watch->observer.packets,
-                   tt_plural(watch->observer.packets, "packet", "packets"), view.error);
+    free(text);
+    tt_captures_say_broken(&watch->captures);
+    if (status == 1) {
+        tt_cli_say(COMMAND, "interrupted after %llu %s; the figures are of what was read",
+                   (unsigned long long)watch->observer.packets,
+                   tt_plural(watch->observer.packets, "packet", "packets"));
+    }
+    if (view.error || watch->captures.refused) {
         return TT_EXIT_INCONCLUSIVE;
     }
     return code != TT_EXIT_GOOD ? code : finding(watch);
@@ -149,11 +161,11 @@ static int64_t count_drops(const struct watch *watch)
 static struct tt_watch_view live_view(const struct watch *watch)
 {
     return (struct tt_watch_view){
-        .source = watch->options.source,
+        .source = watch->source,
         .live = true,
         .elapsed_ns = tt_cli_now_mono_ns() - watch->start_mono_ns,
         .drops = count_drops(watch),
-        .stamps = "by the kernel, in UTC",
+        .stamps = watch->stamps.text,
         .observer = &watch->observer,
     };
 }
@@ -164,7 +176,9 @@ static int take_packets(struct watch *watch)
     struct tt_packet packet;
     int status;
 
+    tt_receive_stamps_follow(&watch->stamps);
     while ((status = tt_capture_next(&watch->capture, &packet)) == 1) {
+        packet.arrival_utc_ns = tt_receive_stamps_utc(&watch->stamps, packet.arrival_utc_ns);
         observe(watch, &packet);
         /* On a busy link there is always one more. */
         if (tt_cli_interrupted() || watch->observer.packets % 1024 == 0) {
@@ -189,7 +203,7 @@ static int end_live(struct watch *watch, int status, int error)
                                 : NULL;
     code = show_final(watch, &view);
     if (status == -1) {
-        tt_cli_say(COMMAND, "capturing on %s ended: %s", watch->options.source, view.error);
+        tt_cli_say(COMMAND, "capturing on %s ended: %s", watch->source, view.error);
         return TT_EXIT_INCONCLUSIVE;
     }
     if (status == -2) {
@@ -280,14 +294,16 @@ static int watch_live(struct watch *watch)
     return end_live(watch, status, error);
 }
 
-static int open_file(struct watch *watch)
+static int open_files(struct watch *watch)
 {
-    if (watch->options.write_path || watch->options.duration_ns > 0 || watch->options.metrics) {
+    const struct tt_watch_options *options = &watch->options;
+
+    if (options->write_path || options->duration_ns > 0 || options->metrics) {
         tt_cli_say(COMMAND, "%s is a file: --write, --duration and --metrics are for an interface",
-                   watch->options.source);
+                   options->sources[0]);
         return TT_EXIT_USAGE;
     }
-    return tt_capture_open_file(COMMAND, watch->options.source, &watch->capture);
+    return tt_captures_open(COMMAND, options->sources, options->source_count, &watch->captures);
 }
 
 static int open_dump(struct watch *watch)
@@ -297,8 +313,8 @@ static int open_dump(struct watch *watch)
     if (!watch->options.write_path) {
         return TT_EXIT_GOOD;
     }
-    error = tt_pcapng_open(&watch->dump, watch->options.write_path, watch->options.source,
-                           SNAP_WRITE_BYTES);
+    error =
+        tt_pcapng_open(&watch->dump, watch->options.write_path, watch->source, SNAP_WRITE_BYTES);
     if (error) {
         tt_cli_say(COMMAND, "cannot write the capture %s: %s", watch->options.write_path,
                    strerror(-error));
@@ -310,12 +326,14 @@ static int open_dump(struct watch *watch)
 static int open_live(struct watch *watch)
 {
     struct tt_capture_live live = {
-        .ifname = watch->options.source,
+        .ifname = watch->source,
         .promiscuous = !watch->options.no_promiscuous,
         .snap_bytes = watch->options.write_path ? SNAP_WRITE_BYTES : SNAP_BYTES,
     };
     int code = TT_EXIT_GOOD;
 
+    tt_receive_stamps_init(&watch->stamps, watch->source, tt_capture_can_stamp(watch->source));
+    live.hardware = watch->stamps.hardware;
     if (watch->options.write_path) {
         code = tt_cli_check_not_stdout(COMMAND, watch->options.write_path);
     }
@@ -326,9 +344,13 @@ static int open_live(struct watch *watch)
         return code;
     }
     set_tai_offset(watch);
+    if (live.hardware && !watch->capture.hardware) {
+        tt_receive_stamps_refuse(
+            &watch->stamps, "the interface's could not be turned on, which takes CAP_NET_ADMIN");
+    }
     if (watch->capture.coarse) {
         tt_cli_say(COMMAND, "%s gives stamps in whole us only: intervals are no finer than that",
-                   watch->options.source);
+                   watch->source);
     }
     code = tt_metrics_start(COMMAND, watch->options.metrics, &watch->metrics);
     return code != TT_EXIT_GOOD ? code : open_dump(watch);
@@ -350,7 +372,7 @@ static int compare(const struct watch *watch)
 {
     const struct tt_watch_compare captures = {
         .command = COMMAND,
-        .paths = {watch->options.source, watch->options.after},
+        .paths = {watch->options.sources[0], watch->options.sources[1]},
         .filter = watch->options.filter,
         .json = watch->options.json,
         .html_path = watch->options.html_path,
@@ -360,30 +382,73 @@ static int compare(const struct watch *watch)
     return tt_watch_compare(&captures);
 }
 
-static int watch_run(struct watch *watch)
+/* *ret_file: it is a file. */
+static int find_kind(const char *source, bool *ret_file)
 {
     struct stat status;
-    bool file = stat(watch->options.source, &status) == 0;
-    int code;
 
-    if (!file && errno != ENOENT && errno != ENOTDIR) {
-        tt_cli_say(COMMAND, "cannot read %s: %s", watch->options.source, strerror(errno));
+    *ret_file = stat(source, &status) == 0;
+    if (!*ret_file && errno != ENOENT && errno != ENOTDIR) {
+        tt_cli_say(COMMAND, "cannot read %s: %s", source, strerror(errno));
         return TT_EXIT_ENVIRONMENT;
     }
-    if (!file && if_nametoindex(watch->options.source) == 0) {
-        return fail_neither(watch->options.source);
+    if (!*ret_file && if_nametoindex(source) == 0) {
+        return fail_neither(source);
     }
-    code = file ? open_file(watch) : open_live(watch);
+    return TT_EXIT_GOOD;
+}
+
+/* All have to be files, or there is one interface. */
+static int find_kinds(const struct watch *watch, bool *ret_files)
+{
+    for (size_t i = 0; i < watch->options.source_count; i++) {
+        int code = find_kind(watch->options.sources[i], ret_files);
+
+        if (code != TT_EXIT_GOOD) {
+            return code;
+        }
+        if (!*ret_files && watch->options.source_count > 1) {
+            tt_cli_say(COMMAND,
+                       "%s is an interface: one at a time is watched, and alone; files can be "
+                       "several",
+                       watch->options.sources[i]);
+            return TT_EXIT_USAGE;
+        }
+    }
+    return TT_EXIT_GOOD;
+}
+
+static int watch_run(struct watch *watch)
+{
+    bool files;
+    int code = find_kinds(watch, &files);
+
+    if (code == TT_EXIT_GOOD) {
+        code = files ? open_files(watch) : open_live(watch);
+    }
     if (code != TT_EXIT_GOOD) {
         return code;
     }
     tt_cli_catch_interrupt();
-    return file ? watch_file(watch) : watch_live(watch);
+    return files ? watch_files(watch) : watch_live(watch);
+}
+
+/* What stands for all sources in the tables. */
+static char *name_sources(const struct tt_watch_options *options)
+{
+    size_t more = options->source_count - 1;
+    char *name;
+
+    if (asprintf(&name, more > 0 ? "%s and %zu more" : "%s", options->sources[0], more) < 0) {
+        return NULL;
+    }
+    return name;
 }
 
 int tt_cmd_watch(int argc, char **argv)
 {
     struct watch watch = {0};
+    char *name;
     int code;
 
     if (tt_watch_options_parse(argc, argv, &watch.options) != 0) {
@@ -392,15 +457,20 @@ int tt_cmd_watch(int argc, char **argv)
     if (watch.options.compare) {
         return compare(&watch);
     }
-    if (tt_observer_init(&watch.observer, STREAMS_MAX) != 0) {
+    name = name_sources(&watch.options);
+    if (!name || tt_observer_init(&watch.observer, STREAMS_MAX) != 0) {
         tt_cli_say(COMMAND, "out of memory");
+        free(name);
         return TT_EXIT_ENVIRONMENT;
     }
+    watch.source = name;
     watch.observer.filter = watch.options.filter;
     code = watch_run(&watch);
     tt_metrics_stop(watch.metrics);
     tt_pcapng_close(&watch.dump);
     tt_capture_close(&watch.capture);
+    tt_captures_close(&watch.captures);
     tt_observer_done(&watch.observer);
+    free(name);
     return code;
 }

@@ -4,34 +4,63 @@
 #include "cli/gate_options.h"
 
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "audio/config_value.h"
 #include "audio/stream_config.h"
 #include "cli/gate_value.h"
 
-enum { OPTION_JSON = 256, OPTION_SPEED, OPTION_KERNEL, OPTION_DRIVER, OPTION_QUEUES };
+enum {
+    OPTION_JSON = 256,
+    OPTION_SPEED,
+    OPTION_KERNEL,
+    OPTION_DRIVER,
+    OPTION_QUEUES,
+    OPTION_PICTURE,
+    OPTION_HTML
+};
+
+error_t tt_gate_parse(int key, char *argument, struct argp_state *state)
+{
+    (void)argument;
+    if (key == ARGP_KEY_INIT) {
+        state->child_inputs[0] = state->input;
+        return 0;
+    }
+    return ARGP_ERR_UNKNOWN;
+}
 
 static error_t parse_common(int key, char *argument, struct argp_state *state)
 {
     struct tt_gate_options *options = state->input;
 
-    switch (key) {
-    case OPTION_JSON:
+    if (key == OPTION_JSON) {
         options->json = true;
         return 0;
-    case ARGP_KEY_ARG:
-        if (options->path) {
-            argp_error(state, "one file at a time: %s or %s?", options->path, argument);
-        }
-        options->path = argument;
+    }
+    return options->takes_source
+               ? tt_cli_arguments(key, argument, state,
+                                  (const char **const[]){&options->path, &options->source}, 2,
+                                  "a schedule, and a capture file or an interface")
+               : tt_cli_arguments(key, argument, state, (const char **const[]){&options->path}, 1,
+                                  "one plan, what `tc -j qdisc show dev IF` printed, or an "
+                                  "interface");
+}
+
+static error_t parse_page(int key, char *argument, struct argp_state *state)
+{
+    struct tt_gate_options *options = state->input;
+
+    switch (key) {
+    case OPTION_PICTURE:
+        options->picture = argument;
         return 0;
-    case ARGP_KEY_NO_ARGS:
-        argp_error(state, "which file? Give a plan, what `tc -j qdisc show dev IF` printed, or an "
-                          "interface");
+    case OPTION_HTML:
+        options->html = argument;
         return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return tt_gate_parse(key, argument, state);
     }
 }
 
@@ -57,7 +86,7 @@ static error_t parse_tc(int key, char *argument, struct argp_state *state)
         options->file.tx_queues = (unsigned)queues;
         break;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return tt_gate_parse(key, argument, state);
     }
     if (fault) {
         argp_error(state, "'%s' %s", argument, fault);
@@ -78,8 +107,20 @@ static const struct argp_option tc_options[] = {
     {0},
 };
 
-const struct argp tt_gate_argp = {.options = common_options, .parser = parse_common};
-const struct argp tt_gate_tc_argp = {.options = tc_options, .parser = parse_tc};
+static const struct argp_option page_options[] = {
+    {"picture", OPTION_PICTURE, "FILE", 0, "Draw gates and frames, as SVG", 0},
+    {"html", OPTION_HTML, "FILE", 0, "Also write a page: tables and the drawing", 0},
+    {0},
+};
+/* Each is the child of the next. */
+static const struct argp common_argp = {.options = common_options, .parser = parse_common};
+const struct argp_child tt_gate_plain_children[] = {{&common_argp, 0, NULL, 0}, {0}};
+static const struct argp tc_argp = {
+    .options = tc_options, .parser = parse_tc, .children = tt_gate_plain_children};
+const struct argp_child tt_gate_children[] = {{&tc_argp, 0, NULL, 0}, {0}};
+static const struct argp page_argp = {
+    .options = page_options, .parser = parse_page, .children = tt_gate_children};
+const struct argp_child tt_gate_page_children[] = {{&page_argp, 0, NULL, 0}, {0}};
 
 enum tt_exit tt_gate_open(const char *command, const struct tt_gate_options *options,
                           struct tt_gate_file *ret_file)
@@ -97,4 +138,12 @@ enum tt_exit tt_gate_open(const char *command, const struct tt_gate_options *opt
         tt_cli_say(command, "cannot read %s: %s", options->path, message.text);
     }
     return error == 0 ? TT_EXIT_GOOD : error == -EINVAL ? TT_EXIT_USAGE : TT_EXIT_ENVIRONMENT;
+}
+
+enum tt_exit tt_gate_written(const char *command, const char *path, int error)
+{
+    if (error != 0) {
+        tt_cli_say(command, "cannot write %s: %s", path, strerror(-error));
+    }
+    return error ? TT_EXIT_ENVIRONMENT : TT_EXIT_GOOD;
 }

@@ -9,7 +9,10 @@
 #include "base/min_max.h"
 #include "gate/lint.h"
 
-enum { WIDTH = 1000, LEFT = 90, ROW = 34, TOP = 56, TICKS = 8 };
+enum { WIDTH = 640, LEFT = 90, ROW = 34, TOP = 56, TICKS = 4, FOOT = 70 };
+
+static const char legend[] = "Green: the gate is open. Blue: a frame; red: one that was on the "
+                             "wire while it was closed.";
 
 void tt_gate_picture_take(void *picture, const struct tt_sim_frame *frame)
 {
@@ -41,47 +44,26 @@ static int y_of(const struct tt_gate_picture *p, unsigned class)
     return TOP + ((int)row_count(p) - 1 - (int)class) * ROW;
 }
 
-/* <, > and & of names, for XML. */
-static void write_text(const char *text, FILE *out)
+static int height_of(const struct tt_gate_picture *p)
 {
-    for (; *text != 0; text++) {
-        if (*text == '<') {
-            fputs("&lt;", out);
-        } else if (*text == '>') {
-            fputs("&gt;", out);
-        } else if (*text == '&') {
-            fputs("&amp;", out);
-        } else {
-            fputc(*text, out);
-        }
-    }
+    return TOP + (int)row_count(p) * ROW + FOOT;
 }
 
-static void write_head(const struct tt_gate_picture *p, FILE *out)
+static void write_style(FILE *out)
 {
-    int height = TOP + (int)row_count(p) * ROW + 60;
-
-    fprintf(
-        out,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" "
-        "font-family=\"sans-serif\" "
-        "font-size=\"13\">\n"
-        "<style>\n"
-        "svg { --back: #fff; --ink: #222; --open: #bfe3c6; --closed: #eee; --frame: #2563a8; "
-        "--late: #c2352b }\n"
-        "@media (prefers-color-scheme: dark) { svg { --back: #181a1d; --ink: #ddd; --open: "
-        "#24512f; "
-        "--closed: #2a2c30; --frame: #7db1ea; --late: #ff7a6d } }\n"
-        "text { fill: var(--ink) } .open { fill: var(--open) } .closed { fill: var(--closed) }\n"
-        ".frame { fill: var(--frame); stroke: var(--back); stroke-width: .5 } "
-        ".late { fill: var(--late) }\n"
-        "line { stroke: var(--ink); stroke-width: .5; opacity: .5 }\n"
-        "</style>\n"
-        "<rect width=\"%d\" height=\"%d\" style=\"fill: var(--back)\"/>\n",
-        WIDTH, height, WIDTH, height);
-    fprintf(out, "<text x=\"%d\" y=\"24\" font-size=\"16\">", 12);
-    write_text(p->network->ports[p->port].name, out);
-    fprintf(out, ": gates, and frames on the wire</text>\n");
+    fputs("<style>\n"
+          ".gates { --back: #fff; --ink: #222; --open: #bfe3c6; --closed: #eee; --frame: #2563a8; "
+          "--late: #c2352b }\n"
+          "@media (prefers-color-scheme: dark) { .gates { --back: #181a1d; --ink: #ddd; "
+          "--open: #24512f; --closed: #2a2c30; --frame: #7db1ea; --late: #ff7a6d } }\n"
+          ".gates text { fill: var(--ink); font-size: 13px } .gates .open { fill: var(--open) } "
+          ".gates .closed { fill: var(--closed) } .gates .back { fill: var(--back) }\n"
+          ".gates .frame { fill: var(--frame); stroke: var(--back); stroke-width: .5 } "
+          ".gates .late { fill: var(--late) }\n"
+          ".gates line { stroke: var(--ink); stroke-width: .5; opacity: .5 }\n"
+          "@media (max-width: 30rem) { .gates text { font-size: 20px } }\n"
+          "</style>\n",
+          out);
 }
 
 static void write_gates(const struct tt_gate_picture *p, unsigned class, FILE *out)
@@ -116,9 +98,9 @@ static void write_frames(const struct tt_gate_picture *p, FILE *out)
                 "<rect class=\"frame%s\" x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"%d\"><title>",
                 frame->end_ns > frame->close_ns ? " late" : "", x, y_of(p, frame->class) + 6,
                 x_of(p, frame->end_ns) - x, ROW - 18);
-        write_text(p->network->flows[frame->flow].name, out);
+        tt_html_text(out, p->network->flows[frame->flow].name);
         fprintf(out, ", %s%s</title></rect>\n", tt_gate_us(frame->end_ns - frame->start_ns).text,
-                frame->end_ns > frame->close_ns ? ", longer than its gate is open" : "");
+                frame->end_ns > frame->close_ns ? ", while its gate was closed" : "");
     }
 }
 
@@ -132,23 +114,53 @@ static void write_axis(const struct tt_gate_picture *p, FILE *out)
 
         fprintf(out,
                 "<line x1=\"%.2f\" x2=\"%.2f\" y1=\"%d\" y2=\"%d\"/>"
-                "<text x=\"%.2f\" y=\"%d\" text-anchor=\"middle\" font-size=\"11\">%.6g</text>\n",
+                "<text x=\"%.2f\" y=\"%d\" text-anchor=\"middle\">%.6g</text>\n",
                 x, x, TOP - 6, bottom + 4, x, bottom + 20, (double)ns / 1000);
     }
-    fprintf(
-        out,
-        "<text x=\"%d\" y=\"%d\" font-size=\"11\">us. Green: the gate is open. Blue: a frame; red: "
-        "one that ends after its gate has closed.</text>\n",
-        LEFT, bottom + 42);
 }
 
-void tt_gate_picture_write(const struct tt_gate_picture *picture, FILE *out)
+/* What is inside of the SVG. */
+static void write_inside(const struct tt_gate_picture *p, FILE *out)
 {
-    write_head(picture, out);
-    for (unsigned c = 0; c < row_count(picture); c++) {
-        write_gates(picture, c, out);
+    fputs("<g class=\"gates\">\n", out);
+    write_style(out);
+    fprintf(out, "<rect class=\"back\" width=\"%d\" height=\"%d\"/>\n", WIDTH, height_of(p));
+    fputs("<text x=\"12\" y=\"24\">", out);
+    tt_html_text(out, p->network->ports[p->port].name);
+    fputs(": gates, and frames on the wire; us</text>\n", out);
+    for (unsigned c = 0; c < row_count(p); c++) {
+        write_gates(p, c, out);
     }
-    write_frames(picture, out);
-    write_axis(picture, out);
-    fputs("</svg>\n", out);
+    write_frames(p, out);
+    write_axis(p, out);
+    fputs("</g>\n", out);
+}
+
+int tt_gate_picture_write(const struct tt_gate_picture *picture, const char *path)
+{
+    struct tt_whole_file file;
+    int error = tt_whole_file_open(&file, path);
+
+    if (error != 0) {
+        return error;
+    }
+    fprintf(file.out,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" "
+            "font-family=\"sans-serif\">\n",
+            WIDTH, height_of(picture));
+    write_inside(picture, file.out);
+    fprintf(file.out, "<g class=\"gates\"><text x=\"12\" y=\"%d\">%s</text></g>\n",
+            height_of(picture) - 16, legend);
+    fputs("</svg>\n", file.out);
+    return tt_whole_file_close(&file);
+}
+
+void tt_gate_picture_figure(const struct tt_gate_picture *picture, struct tt_html *page,
+                            const char *caption)
+{
+    tt_html_svg_begin(page, WIDTH, height_of(picture), caption,
+                      "Classes as rows, time to the right: where the gate is open, and frames.");
+    write_inside(picture, page->file.out);
+    tt_html_svg_end(page);
+    tt_html_paragraph(page, "%s", legend);
 }

@@ -1,13 +1,12 @@
 /*
- * A port's gates and the frames on its wire as a picture: one SVG that needs nothing else, light or
- * dark as its reader has it.
+ * A port's gates and the frames on its wire as a picture: one SVG that needs nothing else, or a
+ * figure of a page; light or dark as its reader has it.
  */
 #ifndef TT_CLI_GATE_PICTURE_H
 #define TT_CLI_GATE_PICTURE_H
 
-#include <stdio.h>
-
 #include "gate/simulate.h"
+#include "report/html.h"
 
 #define TT_GATE_PICTURE_FRAMES 4000
 
@@ -23,6 +22,10 @@ struct tt_gate_picture {
 
 /* For tt_sim_options.sent; the context is the picture. */
 void tt_gate_picture_take(void *picture, const struct tt_sim_frame *frame);
-void tt_gate_picture_write(const struct tt_gate_picture *picture, FILE *out);
+/* A file of its own, whole or not at all. 0 or -errno. */
+int tt_gate_picture_write(const struct tt_gate_picture *picture, const char *path);
+/* A figure of a page. */
+void tt_gate_picture_figure(const struct tt_gate_picture *picture, struct tt_html *page,
+                            const char *caption);
 
 #endif

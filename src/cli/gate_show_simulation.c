@@ -16,7 +16,7 @@ static double mbits(const struct tt_flow_result *result, int64_t duration_ns)
 }
 
 static void show_flows(const struct tt_network *network, const struct tt_sim_options *options,
-                       const struct tt_sim_result *result, FILE *out)
+                       const struct tt_sim_result *result, const struct tt_watch_out *out)
 {
     static const struct tt_column columns[] = {
         {"flow", TT_ALIGN_LEFT},   {"frames", TT_ALIGN_RIGHT},  {"delivered", TT_ALIGN_RIGHT},
@@ -45,25 +45,25 @@ static void show_flows(const struct tt_network *network, const struct tt_sim_opt
         tt_table_cell(&table, "%s", r->delivered ? tt_gate_us(r->delay_max_ns).text : "-");
         tt_table_cell(&table, "%.3f", mbits(r, options->duration_ns));
     }
-    tt_table_print(&table, out);
-    tt_table_done(&table);
+    tt_watch_table(out, "Flows", &table);
     if (left_out > 0) {
-        fprintf(out, "and %zu more in time\n", left_out);
+        tt_watch_line(out, "and %zu more in time", left_out);
     }
 }
 
-static enum tt_sim_keeper keeper_of(const struct tt_gate_port *port,
-                                    const struct tt_sim_options *options)
+static enum tt_gate_keeper keeper_of(const struct tt_gate_port *port,
+                                     const struct tt_sim_options *options)
 {
-    return options->as_linux ? tt_sim_keeper_of(port) : TT_SIM_WIRE;
+    return options->as_linux ? tt_gate_keeper_of(port) : TT_KEEPER_WIRE;
 }
 
 static void show_ports(const struct tt_network *network, const struct tt_sim_options *options,
-                       const struct tt_sim_result *result, FILE *out)
+                       const struct tt_sim_result *result, const struct tt_watch_out *out)
 {
     static const struct tt_column columns[] = {
         {"port", TT_ALIGN_LEFT},      {"frames", TT_ALIGN_RIGHT},  {"busy", TT_ALIGN_RIGHT},
-        {"overruns", TT_ALIGN_RIGHT}, {"longest", TT_ALIGN_RIGHT}, {"gates", TT_ALIGN_LEFT},
+        {"overruns", TT_ALIGN_RIGHT}, {"longest", TT_ALIGN_RIGHT}, {"at most", TT_ALIGN_RIGHT},
+        {"gates", TT_ALIGN_LEFT},
     };
     struct tt_table table;
 
@@ -80,17 +80,17 @@ static void show_ports(const struct tt_network *network, const struct tt_sim_opt
         tt_table_cell_number(&table, (int64_t)r->overruns);
         tt_table_cell(&table, "%s", r->overruns ? tt_gate_us(r->overrun_max_ns).text : "-");
         tt_table_cell(&table, "%s",
+                      r->overrun_bound_ns ? tt_gate_us(r->overrun_bound_ns).text : "-");
+        tt_table_cell(&table, "%s",
                       network->ports[p].list
-                          ? tt_sim_keeper_text(keeper_of(&network->ports[p], options))
+                          ? tt_gate_keeper_text(keeper_of(&network->ports[p], options))
                           : "always open");
     }
-    fputc('\n', out);
-    tt_table_print(&table, out);
-    tt_table_done(&table);
+    tt_watch_table(out, "Ports", &table);
 }
 
 void tt_gate_show_simulation(const struct tt_network *network, const struct tt_sim_options *options,
-                             const struct tt_sim_result *result, FILE *out)
+                             const struct tt_sim_result *result, const struct tt_watch_out *out)
 {
     static const struct tt_column columns[] = {{"ns", TT_ALIGN_LEFT}, TT_TABLE_SUMMARY_COLUMNS};
     struct tt_table table;
@@ -101,17 +101,15 @@ void tt_gate_show_simulation(const struct tt_network *network, const struct tt_s
         tt_table_init(&table, columns, TT_COUNT_OF(columns));
         tt_table_cell(&table, "streams' margin");
         tt_table_cells_summary(&table, result->margin);
-        fputc('\n', out);
-        tt_table_print(&table, out);
-        tt_table_done(&table);
+        tt_watch_table(out, "Transit time that was left", &table);
     }
     for (size_t p = 0; p < network->port_count; p++) {
         for (unsigned c = 0; c < TT_GATE_CLASSES; c++) {
             if (result->ports[p].never[c]) {
-                fprintf(out,
-                        "\nWRONG: %s class %u: what waits first can never go out, and all "
-                        "behind it waits with it\n",
-                        network->ports[p].name, c);
+                tt_watch_line(out,
+                              "WRONG: %s class %u: what waits first can never go out, and all "
+                              "behind it waits with it",
+                              network->ports[p].name, c);
             }
         }
     }
@@ -150,11 +148,13 @@ json_t *tt_gate_simulation_json(const struct tt_network *network,
             }
         }
         json_array_append_new(
-            ports, json_pack("{s:s, s:s, s:o, s:I, s:o, s:I, s:o}", "name", network->ports[p].name,
-                             "gates", tt_sim_keeper_text(keeper_of(&network->ports[p], options)),
-                             "frames", tt_json_u64(r->frames), "busy_ns", (json_int_t)r->busy_ns,
-                             "overruns", tt_json_u64(r->overruns), "overrun_max_ns",
-                             (json_int_t)r->overrun_max_ns, "classes_never_sent", never));
+            ports,
+            json_pack("{s:s, s:s, s:o, s:I, s:o, s:I, s:I, s:o}", "name", network->ports[p].name,
+                      "gates", tt_gate_keeper_text(keeper_of(&network->ports[p], options)),
+                      "frames", tt_json_u64(r->frames), "busy_ns", (json_int_t)r->busy_ns,
+                      "overruns", tt_json_u64(r->overruns), "overrun_max_ns",
+                      (json_int_t)r->overrun_max_ns, "overrun_bound_ns",
+                      (json_int_t)r->overrun_bound_ns, "classes_never_sent", never));
     }
     return json_pack("{s:I, s:o, s:o, s:o, s:o}", "duration_ns", (json_int_t)options->duration_ns,
                      "frames", tt_json_u64(result->frames), "flows", flows, "ports", ports,

@@ -26,17 +26,13 @@
 #define WINDOW_NS TT_NS_PER_S
 
 enum {
-    OPTION_BUFFER = 256,
-    OPTION_PAIRS,
-    OPTION_JSON,
+    OPTION_PAIRS = 256,
 };
 
 struct command {
     struct tt_meter_job job;
-    const char *buffer;
     const char *texts[2];
     size_t pairs;
-    bool json;
     struct tt_meter_setting settings[2];
     int64_t medians[2][TT_COMPARE_WINDOWS_MAX];
     int64_t misses[2][TT_COMPARE_WINDOWS_MAX];
@@ -45,9 +41,7 @@ struct command {
 };
 
 static const struct argp_option options[] = {
-    {"buffer", OPTION_BUFFER, "BUFFER", 0, "Frames x fragments, 64x3 without it", 0},
     {"pairs", OPTION_PAIRS, "N", 0, "Windows of each, 20 without it", 0},
-    {"json", OPTION_JSON, NULL, 0, "One JSON object", 0},
     {0},
 };
 
@@ -61,15 +55,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &command->job;
         return 0;
-    case OPTION_BUFFER:
-        command->buffer = argument;
-        return 0;
     case OPTION_PAIRS:
         command->pairs = (size_t)tt_cli_number_option(
             "pairs", argument, state, TT_COMPARE_WINDOWS_MIN, TT_COMPARE_WINDOWS_MAX);
-        return 0;
-    case OPTION_JSON:
-        command->json = true;
         return 0;
     default:
         return tt_cli_arguments(key, argument, state,
@@ -133,11 +121,11 @@ static enum tt_exit run_pairs(struct command *command)
             break;
         }
         command->done += code == TT_EXIT_GOOD;
-        if (!command->json && isatty(STDERR_FILENO)) {
+        if (!command->job.json && isatty(STDERR_FILENO)) {
             fprintf(stderr, "\r\033[K%zu of %zu pairs", command->done, command->pairs);
         }
     }
-    if (!command->json && isatty(STDERR_FILENO)) {
+    if (!command->job.json && isatty(STDERR_FILENO)) {
         fprintf(stderr, "\r\033[K");
     }
     return code;
@@ -205,7 +193,7 @@ static enum tt_exit conclude(struct command *command)
     compare_values(command, command->medians, work, &results[0]);
     compare_values(command, command->misses, work, &results[1]);
     free(work);
-    (command->json ? show_json : show_text)(command, results);
+    (command->job.json ? show_json : show_text)(command, results);
     return judge(results);
 }
 
@@ -214,9 +202,12 @@ static enum tt_exit compare_settings(struct command *command)
     struct tt_meter_job *job = &command->job;
     enum tt_exit code;
 
-    if (tt_meter_shape_parse(command->buffer, job->rate_hz, &job->shapes[0]) != 0) {
-        tt_cli_say(COMMAND, "%s is no buffer: give frames x fragments, such as 64x3",
-                   command->buffer);
+    if (tt_meter_options_shapes(job, COMMAND) != TT_EXIT_GOOD) {
+        return TT_EXIT_USAGE;
+    }
+    if (job->shape_count > 1) {
+        tt_cli_say(COMMAND, "--buffer: give one buffer; %zu cannot be compared at once",
+                   job->shape_count);
         return TT_EXIT_USAGE;
     }
     for (int i = 0; i < 2; i++) {
@@ -247,7 +238,6 @@ static struct command *new_command(void)
     command->job.cell_ns = WINDOW_NS;
     command->job.trace = false;
     command->pairs = PAIRS;
-    command->buffer = "64x3";
     return command;
 }
 
@@ -264,7 +254,7 @@ int tt_meter_compare(int argc, char **argv)
     if (argp_parse(&parser, argc, argv, 0, NULL, command) == 0) {
         bool files = access(command->texts[0], F_OK) == 0 || access(command->texts[1], F_OK) == 0;
 
-        code = files ? tt_meter_compare_saved(command->texts, command->json)
+        code = files ? tt_meter_compare_saved(command->texts, command->job.json)
                      : compare_settings(command);
     }
     free(command);

@@ -24,7 +24,6 @@ static const struct tt_fragment_shape timer = {.rate_hz = 1000000, .frames = 400
 void tt_meter_job_init(struct tt_meter_job *job)
 {
     *job = (struct tt_meter_job){
-        .cell_ns = 6 * TT_NS_PER_S,
         .compute_percent = 80,
         .rate_hz = 48000,
         .policy = {.cpu = -1},
@@ -296,7 +295,8 @@ enum tt_exit tt_meter_job_row(struct tt_meter_job *job, const struct tt_fragment
         tt_cli_say(TT_METER_COMMAND, "out of memory");
         return TT_EXIT_ENVIRONMENT;
     }
-    for (size_t i = 0; i < job->load_count && code == TT_EXIT_GOOD && !tt_cli_interrupted(); i++) {
+    for (size_t i = 0;
+         i < job->load_count && code == TT_EXIT_GOOD && (i == 0 || !tt_cli_interrupted()); i++) {
         code = tt_meter_job_run(job, shape, job->loads[i], &ret_row->results[i]);
         if (code == TT_EXIT_GOOD) {
             ret_row->count++;

@@ -15,11 +15,13 @@
 #define TT_METER_COMMAND  "tactus meter"
 
 struct tt_meter_job {
+    char *buffers; /* as given, or NULL */
+    bool json;
     struct tt_fragment_shape shapes[TT_METER_ROWS_MAX];
     size_t shape_count;
     enum tt_load_kind loads[TT_LOADS];
     size_t load_count;
-    int64_t cell_ns; /* each load of each buffer */
+    int64_t cell_ns; /* each load of each buffer; 0: not given */
     unsigned compute_percent;
     uint32_t rate_hz;
     struct tt_policy policy;
@@ -58,7 +60,8 @@ enum tt_exit tt_meter_job_run(struct tt_meter_job *job, const struct tt_fragment
                               enum tt_load_kind load, struct tt_meter_result *ret_result);
 void tt_meter_job_free(struct tt_meter_result *result);
 
-/* A row under all loads; ends early at an interrupt, with the loads that it came to. */
+/* A row under all loads; ends early at an interrupt, with the loads that it came to: with one at
+ * least. */
 enum tt_exit tt_meter_job_row(struct tt_meter_job *job, const struct tt_fragment_shape *shape,
                               struct tt_meter_row *ret_row);
 void tt_meter_row_free(struct tt_meter_row *row);

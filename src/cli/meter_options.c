@@ -22,9 +22,17 @@ enum {
     OPTION_CPU,
     OPTION_FOLDER,
     OPTION_NO_TRACE,
+    OPTION_BUFFER,
+    OPTION_JSON,
 };
 
 static const struct argp_option options[] = {
+    {"buffer", OPTION_BUFFER, "LIST", 0,
+     "Frames x fragments, as 64x3 (without it) or 64x3,128x2@96000; `1999` for the four of then, "
+     "`timer` for a loop that sleeps 3 ms; `compare` takes one",
+     1},
+    {"json", OPTION_JSON, NULL, 0, "One JSON object; of a measurement it is what `compare` takes",
+     1},
     {"time", OPTION_TIME, "TIME", 0, "For each load of each buffer, 6s without it", 1},
     {"load", OPTION_LOAD, "LIST", 0,
      "Of idle,proc,write,copy,read,scheduler,memory,network; all without it", 1},
@@ -60,7 +68,7 @@ static bool has_load(const struct tt_meter_job *job, enum tt_load_kind kind)
     return false;
 }
 
-void tt_meter_options_loads(struct tt_meter_job *job, char *list, struct argp_state *state)
+static void set_loads(struct tt_meter_job *job, char *list, struct argp_state *state)
 {
     char *rest = list;
     char *name;
@@ -99,7 +107,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         set_time(job, argument, state);
         return 0;
     case OPTION_LOAD:
-        tt_meter_options_loads(job, argument, state);
+        set_loads(job, argument, state);
         return 0;
     case OPTION_COMPUTE:
         job->compute_percent = (unsigned)tt_cli_number_option("compute", argument, state, 0, 99);
@@ -125,9 +133,60 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case OPTION_NO_TRACE:
         job->trace = false;
         return 0;
+    case OPTION_BUFFER:
+        job->buffers = argument;
+        return 0;
+    case OPTION_JSON:
+        job->json = true;
+        return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
+}
+
+enum tt_exit tt_meter_options_shape(struct tt_meter_job *job, const char *command, const char *text)
+{
+    if (job->shape_count == TT_METER_ROWS_MAX) {
+        tt_cli_say(command, "%d buffers at most", TT_METER_ROWS_MAX);
+        return TT_EXIT_USAGE;
+    }
+    if (tt_meter_shape_parse(text, job->rate_hz, &job->shapes[job->shape_count]) != 0) {
+        tt_cli_say(command,
+                   "%s is no buffer: give frames x fragments, such as 64x3 or 128x2@48000: 16 to "
+                   "16384 frames, 2 to %d fragments",
+                   text, TT_FRAGMENT_COUNT_MAX);
+        return TT_EXIT_USAGE;
+    }
+    job->shape_count++;
+    return TT_EXIT_GOOD;
+}
+
+static enum tt_exit add_then(struct tt_meter_job *job, const char *command)
+{
+    /* Then sizes were bytes: 1024 and 2048 of them, in stereo of 16 bits. */
+    static const char *const then[] = {"2x256@44100", "3x256@44100", "4x256@44100", "2x512@44100"};
+    enum tt_exit code = TT_EXIT_GOOD;
+
+    for (size_t i = 0; i < TT_COUNT_OF(then) && code == TT_EXIT_GOOD; i++) {
+        code = tt_meter_options_shape(job, command, then[i]);
+    }
+    return code;
+}
+
+enum tt_exit tt_meter_options_shapes(struct tt_meter_job *job, const char *command)
+{
+    char *rest = job->buffers;
+    enum tt_exit code = TT_EXIT_GOOD;
+    char *text;
+
+    if (!rest) {
+        return tt_meter_options_shape(job, command, "64x3");
+    }
+    while (code == TT_EXIT_GOOD && (text = strsep(&rest, ","))) {
+        code = strcmp(text, "1999") == 0 ? add_then(job, command)
+                                         : tt_meter_options_shape(job, command, text);
+    }
+    return code;
 }
 
 const struct argp tt_meter_options = {.options = options, .parser = parse_option};

@@ -11,7 +11,10 @@
 /* A child parser whose input is a struct tt_meter_job. */
 extern const struct argp tt_meter_options;
 
-/* "write,read,idle"; "all". Ends the command by argp_error where it is neither. */
-void tt_meter_options_loads(struct tt_meter_job *job, char *list, struct argp_state *state);
+/* The shapes of --buffer, or 64x3: TT_EXIT_GOOD, or TT_EXIT_USAGE after saying why. */
+enum tt_exit tt_meter_options_shapes(struct tt_meter_job *job, const char *command);
+/* One more, such as "128x2@96000" or "timer". */
+enum tt_exit tt_meter_options_shape(struct tt_meter_job *job, const char *command,
+                                    const char *text);
 
 #endif

@@ -20,7 +20,7 @@ static size_t find_advice(const struct tt_meter_job *job, struct tt_advice lines
     return tt_meter_advice(&facts, lines);
 }
 
-static const char *policy_text(const struct tt_meter_job *job, char *text, size_t size)
+const char *tt_meter_show_policy(const struct tt_meter_job *job, char text[TT_METER_POLICY_TEXT])
 {
     const struct tt_policy *policy = &job->policy;
     char cpu[32] = "";
@@ -29,23 +29,23 @@ static const char *policy_text(const struct tt_meter_job *job, char *text, size_
         snprintf(cpu, sizeof(cpu), ", processor %d", policy->cpu);
     }
     if (policy->kind == TT_POLICY_FIFO || policy->kind == TT_POLICY_RR) {
-        snprintf(text, size, "%s %d%s", tt_policy_name(policy->kind),
+        snprintf(text, TT_METER_POLICY_TEXT, "%s %d%s", tt_policy_name(policy->kind),
                  policy->priority > 0 ? policy->priority : TT_POLICY_PRIORITY, cpu);
     } else {
-        snprintf(text, size, "%s%s", tt_policy_name(policy->kind), cpu);
+        snprintf(text, TT_METER_POLICY_TEXT, "%s%s", tt_policy_name(policy->kind), cpu);
     }
     return text;
 }
 
 void tt_meter_show_setup(const struct tt_meter_job *job)
 {
-    char policy[64];
+    char policy[TT_METER_POLICY_TEXT];
     char time[TT_DURATION_TEXT];
 
     printf("%s, a computation of %u %% of each fragment, policy %s, %s for each load, files of "
            "loads in %s\n",
            job->device ? job->device : "A device in exact time", job->compute_percent,
-           policy_text(job, policy, sizeof(policy)), tt_duration_text(job->cell_ns, time),
+           tt_meter_show_policy(job, policy), tt_duration_text(job->cell_ns, time),
            job->folder ? job->folder : "this folder");
     fflush(stdout);
 }
@@ -165,7 +165,7 @@ json_t *tt_meter_show_json(const struct tt_meter_job *job, const struct tt_meter
 {
     struct tt_advice lines[TT_ADVICE_LINES];
     json_t *array = json_array();
-    char policy[64];
+    char policy[TT_METER_POLICY_TEXT];
     size_t count = find_advice(job, lines);
 
     for (size_t r = 0; r < n; r++) {
@@ -173,8 +173,8 @@ json_t *tt_meter_show_json(const struct tt_meter_job *job, const struct tt_meter
     }
     return json_pack(
         "{s:s?, s:s, s:i, s:I, s:b, s:o, s:o, s:b}", "device", job->device, "policy",
-        policy_text(job, policy, sizeof(policy)), "compute_percent", (int)job->compute_percent,
-        "cell_ns", (json_int_t)job->cell_ns, "policy_granted",
+        tt_meter_show_policy(job, policy), "compute_percent", (int)job->compute_percent, "cell_ns",
+        (json_int_t)job->cell_ns, "policy_granted",
         n > 0 && rows[0].count > 0 && rows[0].results[0].policy_error == 0, "rows", array,
         "machine", tt_meter_advice_json(lines, count), "interrupted", tt_cli_interrupted());
 }

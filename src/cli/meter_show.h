@@ -8,6 +8,10 @@
 
 #include "cli/meter_job.h"
 
+#define TT_METER_POLICY_TEXT 64
+/* "fifo 70, processor 1". */
+const char *tt_meter_show_policy(const struct tt_meter_job *job, char text[TT_METER_POLICY_TEXT]);
+
 /* What is measured, and how: before it starts. */
 void tt_meter_show_setup(const struct tt_meter_job *job);
 /* Tables, causes, machine, and at the end a verdict for each row. */

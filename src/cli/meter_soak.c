@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -14,6 +15,7 @@
 
 #include "base/min_max.h"
 #include "base/ns.h"
+#include "cli/meter_page.h"
 #include "cli/meter_show.h"
 #include "report/json.h"
 #include "report/meter_json.h"
@@ -55,25 +57,51 @@ static const char *wall_text(int64_t mono_ns, char ret_text[WALL_TEXT])
     return ret_text;
 }
 
+/* Once, and at once: who watches for hours can still make room. */
+static void note_log_error(struct soak *soak, int error)
+{
+    if (soak->log_error == 0) {
+        tt_cli_say(TT_METER_COMMAND, "the log lacks lines from here on, and goes on: %s",
+                   strerror(error));
+    }
+    soak->log_error = error;
+}
+
+/* A line that finds no room leaves nothing. 0 or an errno. */
+static int write_line(int fd, const char *text, size_t length)
+{
+    ssize_t n = write(fd, text, length);
+
+    if (n < 0) {
+        return errno;
+    }
+    if ((size_t)n < length) {
+        return ftruncate(fd, lseek(fd, 0, SEEK_END) - n) == 0 ? ENOSPC : errno;
+    }
+    return fdatasync(fd) == 0 || errno == EINVAL ? 0 : errno; /* EINVAL: a device, a pipe */
+}
+
 static void write_log(struct soak *soak, const json_t *line)
 {
     char *text;
-    size_t length;
+    int error;
 
     if (soak->log_fd < 0) {
         return;
     }
     text = json_dumps(line, TT_JSON_LINE);
-    if (!text) {
-        return;
+    if (text) {
+        size_t length = strlen(text);
+
+        text[length] = '\n'; /* in the place of the terminator */
+        error = write_line(soak->log_fd, text, length + 1);
+        free(text);
+    } else {
+        error = ENOMEM;
     }
-    length = strlen(text);
-    text[length] = '\n'; /* in the place of the terminator */
-    if (write(soak->log_fd, text, length + 1) != (ssize_t)(length + 1) ||
-        fdatasync(soak->log_fd) != 0) {
-        soak->log_error = errno;
+    if (error) {
+        note_log_error(soak, error);
     }
-    free(text);
 }
 
 /* Takes the line. */
@@ -144,10 +172,32 @@ static void tell_state(struct soak *soak, const struct tt_cell *cell)
          wall_text(now_ns, wall), text);
 }
 
+/* What the lines that follow are about: they may be all that is left. */
+static void tell_start(struct soak *soak)
+{
+    const struct tt_meter_job *job = soak->job;
+    int64_t now_ns = tt_cli_now_mono_ns();
+    char text[TT_METER_TEXT];
+    char shape[TT_DURATION_TEXT];
+    char time[TT_DURATION_TEXT];
+    char policy[TT_METER_POLICY_TEXT];
+    char wall[WALL_TEXT];
+    const char *buffer = tt_meter_shape_text(&job->shapes[0], shape);
+    const char *load = tt_load_name(job->loads[0]);
+
+    snprintf(text, sizeof(text), "%s under %s for %s", buffer, tt_meter_load_text(load),
+             tt_duration_text(job->cell_ns, time));
+    tell(soak,
+         json_pack("{s:s, s:I, s:s, s:s?, s:s, s:i, s:I}", "buffer", buffer, "rate_hz",
+                   (json_int_t)job->shapes[0].rate_hz, "load", load, "device", job->device,
+                   "policy", tt_meter_show_policy(job, policy), "compute_percent",
+                   (int)job->compute_percent, "plan_ns", (json_int_t)job->cell_ns),
+         wall_text(now_ns, wall), text);
+}
+
 static void on_tick(void *context, const struct tt_cell *cell)
 {
     struct soak *soak = context;
-
     int64_t now_ns = tt_cli_now_mono_ns();
 
     if (soak->begin_ns == 0) {
@@ -155,7 +205,7 @@ static void on_tick(void *context, const struct tt_cell *cell)
         soak->next_line_ns = now_ns + soak->every_ns;
     }
     if (now_ns >= soak->next_line_ns) {
-        soak->next_line_ns = now_ns + soak->every_ns;
+        soak->next_line_ns += soak->every_ns;
         tell_state(soak, cell);
     }
 }
@@ -184,21 +234,41 @@ static enum tt_exit conclude(struct soak *soak, const struct tt_meter_row *row)
                                                   : TT_EXIT_GOOD;
 }
 
-enum tt_exit tt_meter_soak(struct tt_meter_job *job, int64_t for_ns, const char *log, bool json)
+/* At its end; a line that a power cut left in part is ended first. TT_EXIT_GOOD, or after saying
+ * why.
+ */
+static enum tt_exit open_log(struct soak *soak, const char *path)
+{
+    char last = '\n';
+
+    soak->log_fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (soak->log_fd < 0) {
+        tt_cli_say(TT_METER_COMMAND, "cannot write %s: %s", path, strerror(errno));
+        return TT_EXIT_ENVIRONMENT;
+    }
+    if (lseek(soak->log_fd, -1, SEEK_END) >= 0 && read(soak->log_fd, &last, 1) == 1 &&
+        last != '\n' && write(soak->log_fd, "\n", 1) != 1) {
+        note_log_error(soak, errno);
+    }
+    signal(SIGPIPE, SIG_IGN); /* who watches may leave: the log goes on */
+    return TT_EXIT_GOOD;
+}
+
+enum tt_exit tt_meter_soak(struct tt_meter_job *job, int64_t for_ns, const char *log,
+                           const char *html)
 {
     struct soak soak = {.job = job,
                         .every_ns =
                             for_ns >= 2 * HOUR_NS ? HOUR_NS : tt_max64(1, for_ns / SHORT_LINES),
                         .log_fd = -1,
-                        .json = json};
+                        .json = job->json};
     struct tt_meter_row row = {0};
     enum tt_exit code;
 
     if (log) {
-        soak.log_fd = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-        if (soak.log_fd < 0) {
-            tt_cli_say(TT_METER_COMMAND, "cannot write %s: %s", log, strerror(errno));
-            return TT_EXIT_ENVIRONMENT;
+        code = open_log(&soak, log);
+        if (code != TT_EXIT_GOOD) {
+            return code;
         }
     }
     job->cell_ns = for_ns;
@@ -207,12 +277,16 @@ enum tt_exit tt_meter_soak(struct tt_meter_job *job, int64_t for_ns, const char 
     job->incident = on_incident;
     job->tick = on_tick;
     job->context = &soak;
-    if (!json) {
+    if (!job->json) {
         tt_meter_show_setup(job);
     }
+    tell_start(&soak);
     code = tt_meter_job_row(job, &job->shapes[0], &row);
     if (code == TT_EXIT_GOOD && row.count > 0) {
+        enum tt_exit page = html ? tt_meter_page_write(job, &row, 1, html) : TT_EXIT_GOOD;
+
         code = conclude(&soak, &row);
+        code = page != TT_EXIT_GOOD ? page : code;
     }
     tt_meter_row_free(&row);
     if (soak.log_fd >= 0) {

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/attr.h"
 #include "report/prometheus.h"
 
 #define NAME_TEXT 96
@@ -14,7 +15,7 @@ static const char *prefix_of(const struct tt_streams_view *view)
     return view->streams[0].role == TT_ROLE_TALKER ? "tactus_talk" : "tactus_listen";
 }
 
-static size_t labels_of(const json_t *stream, struct tt_prom_label ret_labels[2])
+static size_t labels_of(const json_t *stream, struct tt_prom_label *ret_labels)
 {
     ret_labels[0] = (struct tt_prom_label){"interface",
                                            json_string_value(json_object_get(stream, "interface"))};
@@ -23,26 +24,89 @@ static size_t labels_of(const json_t *stream, struct tt_prom_label ret_labels[2]
     return 2;
 }
 
+static const struct {
+    const char *key;
+    const char *help;
+} helps[] = {
+    {"pdus_sent", "PDUs handed to the kernel."},
+    {"pdus_late", "PDUs that were sent more than a PDU interval after they were due, or arrived "
+                  "after their presentation time."},
+    {"pdus_dropped", "PDUs that could not meet their presentation time any more, and were not "
+                     "sent."},
+    {"pdus_refused", "PDUs that the kernel refused or dropped (talk), or that cannot be read "
+                     "(listen, by reason)."},
+    {"frames_sent", "Frames in the PDUs that were sent."},
+    {"frames_padded", "Frames of silence that filled the last PDU or stood in for missing ones."},
+    {"xruns", "Times that the buffer ran empty (talk) or full (listen)."},
+    {"clock_steps", "Steps of this machine's TAI of more than a millisecond."},
+    {"launch_missed", "PDUs that the kernel dropped because their launch time had passed."},
+    {"launch_invalid", "PDUs whose launch time the kernel would not take."},
+    {"launch_unkept", "PDUs that left the kernel before their launch time."},
+    {"underruns", "Times that the program was too slow and silence was sent instead."},
+    {"frames_inserted", "Frames that the program's are later for those underruns."},
+    {"packets", "Packets taken from the link."},
+    {"receive_drops", "Packets that this machine lost before they could be read."},
+    {"pdus", "Valid PDUs of the stream and its talker."},
+    {"pdus_placed", "PDUs whose frames were in time and in place."},
+    {"frames_lost", "Frames presented as silence: missing in the sequence."},
+    {"frames_late", "Frames presented as silence: their PDU came after their presentation time."},
+    {"frames_absent", "Frames presented as silence: there was no talker."},
+    {"pdus_duplicate", "PDUs that came twice."},
+    {"pdus_reordered", "PDUs that came behind a later one and were put in place."},
+    {"pdus_unplaced", "PDUs whose sequence and stamp disagreed."},
+    {"pdus_early", "PDUs too far ahead of their presentation time to be kept."},
+    {"pdus_unstamped", "PDUs without a valid stamp where one was due."},
+    {"pdus_uncertain", "PDUs whose stamp is uncertain (tu)."},
+    {"stamps_off", "Stamps off the timeline by more than ptime_tolerance."},
+    {"resyncs", "Times that the timeline was placed anew."},
+    {"restarts", "Times that the talker's media clock restarted (mr)."},
+    {"absences", "Times that the talker went away."},
+    {"pdus_other_timescale", "PDUs stamped in another time scale, such as UTC."},
+    {"pdus_other_talker", "PDUs with this stream ID from another address."},
+    {"pdus_other_format", "PDUs whose format, rate or channels do not match."},
+};
+
+static const char *help_of(const char *key)
+{
+    for (size_t i = 0; i < TT_COUNT_OF(helps); i++) {
+        if (strcmp(key, helps[i].key) == 0) {
+            return helps[i].help;
+        }
+    }
+    return key;
+}
+
+/* A counter of one stream: a number, or numbers by reason. */
+static void write_samples(const char *name, const json_t *stream, json_t *value, FILE *out)
+{
+    struct tt_prom_label labels[3];
+    size_t n = labels_of(stream, labels);
+    const char *reason;
+    json_t *count;
+
+    if (json_is_integer(value)) {
+        tt_prom_count(out, name, labels, n, (uint64_t)json_integer_value(value));
+    }
+    json_object_foreach(value, reason, count)
+    {
+        labels[n] = (struct tt_prom_label){"reason", reason};
+        tt_prom_count(out, name, labels, n + 1, (uint64_t)json_integer_value(count));
+    }
+}
+
 /* One counter by its name, of all streams. */
 static void write_counter(const struct tt_streams_view *view, const json_t *streams,
                           const char *key, FILE *out)
 {
-    struct tt_prom_label labels[2];
     char name[NAME_TEXT];
-    char help[NAME_TEXT];
     const json_t *stream;
     size_t i;
 
     snprintf(name, sizeof(name), "%s_%s_total", prefix_of(view), key);
-    snprintf(help, sizeof(help), "The counter %s of the stream.", key);
-    tt_prom_family(out, name, "counter", help);
+    tt_prom_family(out, name, "counter", help_of(key));
     json_array_foreach(streams, i, stream)
     {
-        const json_t *counters = json_object_get(stream, "counters");
-        size_t n = labels_of(stream, labels);
-
-        tt_prom_count(out, name, labels, n,
-                      (uint64_t)json_integer_value(json_object_get(counters, key)));
+        write_samples(name, stream, json_object_get(json_object_get(stream, "counters"), key), out);
     }
 }
 
@@ -54,7 +118,7 @@ static void write_counters(const struct tt_streams_view *view, const json_t *str
 
     json_object_foreach(counters, key, value)
     {
-        if (json_is_integer(value) && strcmp(key, "drift_ppb") != 0) {
+        if (!json_is_boolean(value) && strcmp(key, "drift_ppb") != 0) {
             write_counter(view, streams, key, out);
         }
     }

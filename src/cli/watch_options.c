@@ -4,7 +4,6 @@
 #include "cli/watch_options.h"
 
 #include <argp.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cmd.h"
@@ -44,18 +43,10 @@ static const struct argp_option options[] = {
 static void parse_vlan(const char *argument, struct argp_state *state,
                        struct tt_observer_filter *filter)
 {
-    char *end;
-    long id = strtol(argument, &end, 10);
-
     filter->by_vlan = true;
-    if (strcmp(argument, "none") == 0) {
-        filter->vlan_id = -1;
-        return;
-    }
-    if (*argument == 0 || *end != 0 || id < 0 || id > 4094) {
-        argp_error(state, "--vlan %s: give a number from 0 to 4094, or none", argument);
-    }
-    filter->vlan_id = (int)id;
+    filter->vlan_id = strcmp(argument, "none") == 0
+                          ? -1
+                          : (int)tt_cli_number_option("vlan", argument, state, 0, 4094);
 }
 
 static void parse_filter(int key, const char *argument, struct argp_state *state,
@@ -78,12 +69,11 @@ static void parse_filter(int key, const char *argument, struct argp_state *state
 
 static void check_arguments(const struct tt_watch_options *watch, struct argp_state *state)
 {
-    if (watch->compare && !watch->after) {
-        argp_error(state, "--compare takes two captures: before and after");
+    if (watch->source_count == 0) {
+        argp_error(state, "what shall be watched? Give capture files or an interface");
     }
-    if (!watch->compare && watch->after) {
-        argp_error(state, "one capture or interface at a time: %s or %s? (--compare takes two)",
-                   watch->source, watch->after);
+    if (watch->compare && watch->source_count != 2) {
+        argp_error(state, "--compare takes two captures: before and after");
     }
     if (watch->compare && (watch->write_path || watch->duration_ns > 0 || watch->metrics)) {
         argp_error(state, "--write, --duration and --metrics are for an interface, not for "
@@ -122,14 +112,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case OPTION_NO_PROMISCUOUS:
         watch->no_promiscuous = true;
         return 0;
-    case ARGP_KEY_ARG:
-        if (state->arg_num > 1) {
-            argp_error(state, "what is %s? Give one or two", argument);
-        }
-        *(state->arg_num == 0 ? &watch->source : &watch->after) = argument;
-        return 0;
-    case ARGP_KEY_NO_ARGS:
-        argp_error(state, "what shall be watched? Give a capture file or an interface");
+    case ARGP_KEY_ARGS:
+        watch->sources = (const char *const *)state->argv + state->next;
+        watch->source_count = (size_t)(state->argc - state->next);
         return 0;
     case ARGP_KEY_END:
         check_arguments(watch, state);
@@ -142,14 +127,16 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 static const struct argp parser = {
     .options = options,
     .parser = parse_option,
-    .args_doc = "FILE|INTERFACE\n--compare BEFORE AFTER",
+    .args_doc = "FILE...\nINTERFACE\n--compare BEFORE AFTER",
     .doc =
-        "Show every AVTP stream in a capture (pcap, pcapng) or on an interface: who sends what to "
+        "Show every AVTP stream in captures (pcap, pcapng) or on an interface: who sends what to "
         "whom, what is lost, the intervals between arrivals, and what is wrong, in words."
         "\v"
-        "An existing path is a file; anything else is an interface.\n\n"
+        "An existing path is a file; anything else is an interface. Several files are one capture, "
+        "in order of time.\n\n"
         "Examples:\n"
         "  tactus watch recording.pcapng\n"
+        "  tactus watch ring_*.pcapng\n"
         "  tactus watch eth0 --duration 10s --write eth0.pcapng --html eth0.html\n"
         "  tactus watch --compare before.pcapng after.pcapng\n\n"
         "Exit: 0 streams were seen, 1 none (or the later capture is worse), 2 wrong usage or no "

@@ -5,13 +5,14 @@
 #define TT_CLI_WATCH_OPTIONS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "audio/observer.h"
 
 struct tt_watch_options {
-    const char *source;
-    const char *after; /* what `source` is compared with */
+    const char *const *sources; /* one interface, or files; with `compare` two, before and after */
+    size_t source_count;
     bool compare;
     const char *write_path;
     const char *html_path;

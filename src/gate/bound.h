@@ -4,9 +4,11 @@
  * its interval; what is observed is never more.
  *
  * A frame comes at the worst moment: just too late for its window. Before it go a frame of a lower
- * class that has just begun (where both gates are ever open together), what all flows of its own
- * and of the higher classes bring in that time, and what each window loses at its end. A credit-
- * based shaper makes each of its class's frames as long as the idle slope does. How far a flow's
+ * class that has just begun (where both gates are ever open together; in each window, where a gate
+ * opens below one that is open already), what all flows of its own and of the higher classes bring
+ * in that time, with what those have held back behind gates and credits of theirs, and what each
+ * window loses at its end. A credit-based shaper makes each of its class's frames as long as the
+ * idle slope does, and what others take then counts once. How far a flow's
  * frames may be off their interval grows from hop to hop; on a ring that is a fixed point or none.
  * Uses the heap.
  */

@@ -75,7 +75,7 @@ static void check_whole(const struct tt_gate_port *port, const struct tt_flow *f
     int64_t need_ns = tt_wire_ns(tt_wire_bytes(flow->frame_bytes) * segments, tt_gate_rate(port));
     int64_t fits;
 
-    if (segments <= 1 || tt_sim_keeper_of(port) != TT_SIM_LINUX_5_12 ||
+    if (segments <= 1 || tt_gate_keeper_of(port) != TT_KEEPER_LINUX_5_12 ||
         need_ns <= tt_gate_usable_ns(port, c)) {
         return;
     }

@@ -309,7 +309,8 @@ static void send(struct run *run, uint32_t at, unsigned class, int64_t close_ns)
     uint32_t of = packet->flow;
     bool first_hop = run->network->flows[of].hops[packet->hop].parent < 0;
     int64_t bytes = tt_sim_wire_bytes(&run->network->flows[of], packet->segments);
-    struct tt_sim_frame frame = {.port = at, .flow = of, .class = class, .close_ns = close_ns};
+    struct tt_sim_frame frame = {
+        .port = at, .flow = of, .class = class, .handed_ns = run->now_ns, .close_ns = close_ns};
 
     frame.start_ns = tt_max64(run->now_ns, tt_wire_free_ns(&port->wire));
     tt_wire_send(&port->wire, frame.start_ns, bytes);
@@ -355,6 +356,25 @@ static void serve(struct run *run, uint32_t at)
 
 /* ---- the run */
 
+/* What the flow may do at most to the ports that it passes. */
+static void bound_overruns(struct run *run, const struct tt_flow *flow)
+{
+    for (uint32_t h = 0; h < flow->hop_count; h++) {
+        const struct tt_sim_port *port = &run->ports[flow->hops[h].port];
+        struct tt_port_result *result = &run->result->ports[flow->hops[h].port];
+        uint32_t segments = flow->hops[h].parent < 0 ? tt_sim_whole(port, flow) : 1;
+
+        if (port->keeper != TT_KEEPER_WIRE) {
+            result->overrun_bound_ns =
+                tt_max64(result->overrun_bound_ns,
+                         tt_taprio_overrun_ns(
+                             &port->taprio, tt_gate_class_of(port->port, flow->priority),
+                             tt_taprio_bytes(&port->taprio, flow, segments),
+                             tt_wire_ns(tt_sim_wire_bytes(flow, segments), port->wire.rate_bps)));
+        }
+    }
+}
+
 static void start(struct run *run)
 {
     for (uint32_t i = 0; i < PACKETS; i++) {
@@ -365,13 +385,14 @@ static void start(struct run *run)
 
         run->result->ports[i] = (struct tt_port_result){0};
         tt_sim_port_init(&run->ports[i], port,
-                         run->options->as_linux ? tt_sim_keeper_of(port) : TT_SIM_WIRE);
+                         run->options->as_linux ? tt_gate_keeper_of(port) : TT_KEEPER_WIRE);
     }
     for (uint32_t i = 0; i < run->network->flow_count; i++) {
         const struct tt_flow *flow = &run->network->flows[i];
 
         run->result->flows[i] =
             (struct tt_flow_result){.delay_min_ns = INT64_MAX, .delay_max_ns = INT64_MIN};
+        bound_overruns(run, flow);
         for (int n = 0; flow->hop_count > 0 && n < (flow->kind == TT_FLOW_BULK ? BULK_AHEAD : 1);
              n++) {
             push(run, flow->offset_ns, LAUNCH, i);

@@ -5,39 +5,21 @@
  *
  * Ports are true to the standard (strict priority, highest class first; a frame starts only where
  * it ends before its gate closes, from the time at which the wire is free), or do what Linux's
- * software taprio of some version does, faults included:
- * - before 5.13 it does not segment: a packet of TCP goes out as one or never; counted with one
- *   header only, so that it may overrun its window;
- * - 5.13 to 6.2: every packet is segmented; entries are not joined, the guard looks at the time of
- *   asking and not at when the wire is free, bytes are counted without preamble, FCS and gap; the
- *   first queue is asked first;
- * - from 6.3: entries are joined per class, each class has a budget, only packets that do not fit
- *   are segmented; the highest class first.
+ * software taprio of some version does (taprio.h). Up to 6.2 that asks the first queue first.
  * Uses the heap (tt_simulate only).
  */
 #ifndef TT_GATE_SIMULATE_H
 #define TT_GATE_SIMULATE_H
 
 #include "base/hist.h"
-#include "gate/network.h"
-
-enum tt_sim_keeper {
-    TT_SIM_WIRE, /* as the standard says */
-    TT_SIM_LINUX_5_12,
-    TT_SIM_LINUX_6_1,
-    TT_SIM_LINUX_6_12,
-    TT_SIM_KEEPERS
-};
-
-const char *tt_sim_keeper_text(enum tt_sim_keeper keeper);
-/* Who keeps the port's gates: by its kernel's version where software does, else the wire. */
-enum tt_sim_keeper tt_sim_keeper_of(const struct tt_gate_port *port);
+#include "gate/taprio.h"
 
 /* A frame that is put on a wire, or a packet that goes out as one. */
 struct tt_sim_frame {
     unsigned port;
     unsigned flow;
     unsigned class;
+    int64_t handed_ns; /* to the driver; before start_ns where the wire was busy */
     int64_t start_ns;
     int64_t end_ns;
     int64_t close_ns; /* of the gate; INT64_MAX: it does not close */
@@ -45,7 +27,7 @@ struct tt_sim_frame {
 
 struct tt_sim_options {
     int64_t duration_ns;
-    bool as_linux; /* ports of hosts as tt_sim_keeper_of says; else all as the standard says */
+    bool as_linux; /* ports of hosts as tt_gate_keeper_of says; else all as the standard says */
     void (*sent)(void *context, const struct tt_sim_frame *frame); /* NULL: nobody looks */
     void *context;
 };
@@ -65,6 +47,7 @@ struct tt_port_result {
     uint64_t frames;
     uint64_t overruns; /* frames that were on the wire when their gate closed */
     int64_t overrun_max_ns;
+    int64_t overrun_bound_ns; /* tt_taprio_overrun_ns of what passes; true to the standard: 0 */
     int64_t busy_ns;
     int64_t wait_max_ns[TT_GATE_CLASSES]; /* from queue to wire */
     bool never[TT_GATE_CLASSES];          /* what stands first in the queue can never go out */

@@ -29,16 +29,14 @@ struct tt_sim_queue {
 struct tt_sim_port {
     const struct tt_gate_port *port;
     struct tt_gate_timeline timeline;
-    enum tt_sim_keeper keeper;
+    enum tt_gate_keeper keeper;
     struct tt_wire wire;
     struct tt_sim_queue queues[TT_GATE_CLASSES];
     uint32_t waiting; /* bit c: queue c is not empty */
     int64_t wake_ns;  /* when it is looked at next; INT64_MAX: when something comes */
     struct tt_credit credits[TT_GATE_CLASSES];
     int64_t credit_ns[TT_GATE_CLASSES]; /* when it was last brought up to date */
-    int64_t entry_ns;                   /* kernel: the entry that the budgets are for */
-    int64_t budget_bytes[TT_GATE_CLASSES];
-    int64_t longest_ns[TT_GATE_CLASSES]; /* kernel: run of entries, or entry, that is open */
+    struct tt_taprio taprio;            /* of a keeper that is not the wire */
 };
 
 /* What a port may send now: a class, or -1 and when to look again. */
@@ -56,7 +54,7 @@ struct tt_sim_heads {
 
 int64_t tt_sim_wire_bytes(const struct tt_flow *flow, uint32_t segments);
 void tt_sim_port_init(struct tt_sim_port *port, const struct tt_gate_port *of,
-                      enum tt_sim_keeper keeper);
+                      enum tt_gate_keeper keeper);
 /* How many segments of what the flow hands over are queued as one packet. */
 uint32_t tt_sim_whole(const struct tt_sim_port *port, const struct tt_flow *flow);
 /* Brings a class's credit up to now; `waiting`: its queue was not empty since. */

@@ -5,14 +5,6 @@
 
 #include "base/min_max.h"
 
-/* A throttled thread waits for what is left of the period: all that the limit leaves, give or take
- * a fifth, or less where others than real-time threads had some of it. */
-#define THROTTLE_SLACK 5
-/* Throttling ends when a period does: so near to a multiple of it after the last one. */
-#define THROTTLE_PHASE_NS INT64_C(3000000)
-/* Throttling strikes where a CPU's real-time threads had nearly all of a period. */
-#define BUSY_IDLE_PER_MILLE 40
-
 /* Taking for TT_CAUSE_UNEXPLAINED leaves it where it is. */
 static void take(struct tt_loss *loss, enum tt_cause cause, int64_t ns)
 {
@@ -23,37 +15,21 @@ static void take(struct tt_loss *loss, enum tt_cause cause, int64_t ns)
     loss->share_ns[cause] += taken_ns;
 }
 
-static bool in_phase(const struct tt_evidence *e)
-{
-    int64_t rest_ns;
-
-    if (e->since_throttled_ns == TT_CAUSE_UNKNOWN) {
-        return false;
-    }
-    rest_ns = (e->since_throttled_ns + THROTTLE_PHASE_NS) % e->throttle_period_ns;
-    return e->since_throttled_ns > THROTTLE_PHASE_NS && rest_ns <= 2 * THROTTLE_PHASE_NS;
-}
-
-static bool throttled(const struct tt_evidence *e)
-{
-    int64_t slack_ns = e->throttle_ns / THROTTLE_SLACK;
-
-    return e->throttle_ns > 0 && e->run_delay_ns <= e->throttle_ns + slack_ns &&
-           (e->run_delay_ns >= e->throttle_ns - slack_ns || in_phase(e)) &&
-           (e->idle_per_mille == TT_CAUSE_UNKNOWN || e->idle_per_mille <= BUSY_IDLE_PER_MILLE);
-}
-
 /* Was runnable and did not run. */
 static int64_t take_run_delay(const struct tt_evidence *e, struct tt_loss *loss)
 {
     int64_t delay_ns = e->run_delay_ns;
+    int64_t throttled_ns;
 
     if (delay_ns == TT_CAUSE_UNKNOWN) {
         /* Without the kernel's figure a preemption is all that is known. */
         delay_ns = e->preemptions > 0 ? e->lost_computing_ns - e->cpu_ns : 0;
     }
-    take(loss, throttled(e) ? TT_CAUSE_THROTTLED : TT_CAUSE_OTHERS, delay_ns);
-    return tt_max64(0, delay_ns);
+    delay_ns = tt_max64(0, delay_ns);
+    throttled_ns = tt_max64(0, tt_min64(e->ordinary_ns, delay_ns));
+    take(loss, TT_CAUSE_THROTTLED, throttled_ns);
+    take(loss, TT_CAUSE_OTHERS, delay_ns - throttled_ns);
+    return delay_ns;
 }
 
 static bool stolen(const struct tt_evidence *e, int64_t ns)

@@ -3,7 +3,8 @@
  *
  * A thread that lost time was in one of four states. It ran, and took more CPU time than usual: the
  * computation was slower, or something took the CPU in the midst of it and was charged to it. It
- * could have run and did not get the CPU: others had it, or real-time throttling took it away. It
+ * could have run and did not get the CPU: others had it, or, where threads without priority ran
+ * meanwhile, real-time throttling took it away. It
  * slept or stood still: a page came from the disk, it was stopped, or its wake-up came late. Or
  * time went by while the kernel believed that it ran: the hypervisor ran something else. Each
  * share is bounded by its evidence; what no evidence accounts for stays unexplained.
@@ -55,12 +56,9 @@ struct tt_evidence {
     int64_t major_faults;
     int64_t waits;       /* voluntary switches beyond one for each sleep */
     int64_t preemptions; /* involuntary switches */
-    /* Real-time throttling can be at work: so long out of each throttle_period_ns it takes the CPU
-     * away; 0: not, or the thread has no real-time priority. */
-    int64_t throttle_ns;
-    int64_t throttle_period_ns;
-    int64_t since_throttled_ns; /* from the end of the last one; or TT_CAUSE_UNKNOWN */
-    int64_t idle_per_mille;     /* of this CPU in the period before; or TT_CAUSE_UNKNOWN */
+    /* While the loop had no reason to sleep, threads without priority could run on its CPU for so
+     * long; or TT_CAUSE_UNKNOWN: nobody looked, or the loop has no priority itself. */
+    int64_t ordinary_ns;
     /* L1 and L2. */
     enum tt_cause_level level;
     int64_t other_ns;                   /* other threads ran on the CPU meanwhile */

@@ -43,6 +43,19 @@ static void open_incident(struct tt_cell *cell, const struct tt_cycle *cycle)
     cell->incident.empty += cycle->fate.empty;
 }
 
+/* Where it computed in time, it slept until the fragment was due. */
+static void note_time(struct tt_cell *cell, const struct tt_cycle *cycle)
+{
+    int64_t due_ns = cycle->fate.due_ns;
+    int64_t from_ns = cycle->computed_ns > due_ns ? cycle->begin_ns : due_ns;
+
+    if (!cell->bad) {
+        cell->lost_from_mono_ns = from_ns - cycle->offset_ns;
+    }
+    cell->lost_until_mono_ns = cycle->done_ns - cycle->offset_ns;
+    cell->bad = true;
+}
+
 static void count(struct tt_fragment_counters *so_far, const struct tt_fragment_fate *fate)
 {
     so_far->expected += 1 + fate->skipped;
@@ -66,16 +79,13 @@ void tt_cell_cycle(struct tt_cell *cell, const struct tt_cycle *cycle)
     tt_history_record(&cell->period_curve, cycle->done_ns, period_ns);
     tt_history_record(&cell->compute_curve, cycle->done_ns, compute_ns);
     cell->last_done_ns = cycle->done_ns;
-    if (stretch->cycles == 0) {
-        stretch->begin_ns = cycle->begin_ns;
-    }
     stretch->cycles++;
     stretch->sleeps += cycle->computed_ns < cycle->fate.due_ns;
     stretch->waiting_ns += cycle->done_ns - tt_max64(cycle->computed_ns, cycle->fate.due_ns);
     stretch->compute_ns += compute_ns;
     stretch->gap_ns += cycle->gap_ns;
     if (tt_cycle_is_loss(&cycle->fate, cell->period_ns)) {
-        cell->bad = true;
+        note_time(cell, cycle);
         open_incident(cell, cycle);
     }
 }
@@ -119,15 +129,13 @@ static void add_surroundings(const struct tt_surroundings *around, struct tt_evi
     evidence->steal_ns = TT_CAUSE_UNKNOWN;
     evidence->steal_around_ns = TT_CAUSE_UNKNOWN;
     evidence->irq_around_ns = TT_CAUSE_UNKNOWN;
-    evidence->idle_per_mille = TT_CAUSE_UNKNOWN;
+    evidence->ordinary_ns = TT_CAUSE_UNKNOWN;
     if (around) {
         evidence->steal_ns = around->steal_ns;
         evidence->steal_around_ns = around->steal_around_ns;
         evidence->irq_around_ns = around->irq_around_ns;
         evidence->tick_ns = around->tick_ns;
-        evidence->idle_per_mille = around->idle_per_mille;
-        evidence->throttle_ns = around->throttle_ns;
-        evidence->throttle_period_ns = around->throttle_period_ns;
+        evidence->ordinary_ns = around->ordinary_ns;
         evidence->level = around->level;
         evidence->other_ns = around->other_ns;
         evidence->irq_ns = around->irq_ns;
@@ -191,12 +199,7 @@ void tt_cell_reading(struct tt_cell *cell, const struct tt_reading *reading,
 
         weigh(cell, reading, &evidence);
         add_surroundings(surroundings, &evidence);
-        evidence.since_throttled_ns =
-            cell->throttled_ns > 0 ? cell->last_done_ns - cell->throttled_ns : TT_CAUSE_UNKNOWN;
         tt_cause_find(&evidence, &loss);
-        if (loss.main == TT_CAUSE_THROTTLED) {
-            cell->throttled_ns = cell->last_done_ns;
-        }
         add_loss(&cell->incident, &loss, &evidence);
     } else {
         if (cell->open) {

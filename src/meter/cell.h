@@ -3,9 +3,10 @@
  * the losses with their causes.
  *
  * The loop gives a cycle for each hand-over, and a reading of its own counters after each cycle
- * that lost time and every so many besides: a reading costs more than a cycle may. A loss is what
- * the cycles between two readings took beyond what is usual; losses without a good stretch between
- * them are one incident (a burst: one thing happened, and several fragments felt it).
+ * that lost time, after the one behind it, and every so many besides: a reading costs more than a
+ * cycle may. A loss is what the cycles between two readings took beyond what is usual; losses
+ * without a good cycle between them are one incident (a burst: one thing happened, and several
+ * fragments felt it).
  *
  * The caller owns the memory (some MB; nothing grows). One thread.
  */
@@ -27,6 +28,7 @@ struct tt_cycle {
     int64_t begin_ns;    /* of the computation */
     int64_t computed_ns; /* its end */
     int64_t done_ns;     /* handed over */
+    int64_t offset_ns;   /* that clock - CLOCK_MONOTONIC */
     int64_t gap_ns;      /* interruptions within the computation */
     struct tt_fragment_fate fate;
 };
@@ -47,9 +49,7 @@ struct tt_surroundings {
     int64_t steal_around_ns; /* in the second before */
     int64_t irq_around_ns;
     int64_t tick_ns;
-    int64_t idle_per_mille; /* or TT_CAUSE_UNKNOWN */
-    int64_t throttle_ns;
-    int64_t throttle_period_ns;
+    int64_t ordinary_ns; /* or TT_CAUSE_UNKNOWN */
     enum tt_cause_level level;
     int64_t other_ns;
     int64_t irq_ns;
@@ -97,13 +97,14 @@ struct tt_cell {
         int64_t gap_ns;
         int64_t cpu_ns;
         int64_t run_delay_ns;
-        int64_t begin_ns;
     } stretch, good;
     struct tt_reading last;
     int64_t last_done_ns;
-    int64_t throttled_ns; /* when throttling ended last; 0: never */
-    bool bad;             /* the stretch has a loss in it */
-    bool open;            /* an incident is going on */
+    bool bad;  /* the stretch has a loss in it … */
+    bool open; /* an incident is going on */
+    /* … in this time, on CLOCK_MONOTONIC, in which the loop had no reason to sleep. */
+    int64_t lost_from_mono_ns;
+    int64_t lost_until_mono_ns;
 };
 
 #define TT_CELL_WINDOW_NS INT64_C(1000000000)

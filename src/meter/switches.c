@@ -28,6 +28,7 @@ struct sums {
     struct name names[NAMES];
     size_t name_count;
     bool running; /* somebody else is known to run, … */
+    int64_t runs_tid;
     char runs[TT_CAUSE_CULPRIT_LEN];
     int64_t since_ns;     /* … since then */
     int64_t irq_since_ns; /* an interrupt is being served since; below 0: none */
@@ -90,24 +91,49 @@ static const char *field(const char *text, const char *key, size_t *ret_length)
     return at;
 }
 
+struct who {
+    int64_t tid;
+    const char *comm;
+    size_t length;
+};
+
+/* "KEYcomm=NAME KEYpid=TID": a name may have blanks in it. */
+static bool find_who(const char *fields, const char *comm_key, const char *pid_key,
+                     struct who *ret_who)
+{
+    const char *comm = strstr(fields, comm_key);
+    const char *pid = comm ? strstr(comm, pid_key) : NULL;
+
+    if (!pid) {
+        return false;
+    }
+    comm += strlen(comm_key);
+    ret_who->tid = strtoll(pid + strlen(pid_key), NULL, 10);
+    ret_who->comm = comm;
+    ret_who->length = (size_t)(pid - comm);
+    return true;
+}
+
 static void take_switch(struct sums *sums, const char *fields, int64_t now_ns)
 {
-    size_t length = 0;
-    size_t ignored = 0;
-    const char *pid = field(fields, "next_pid=", &ignored);
-    const char *comm = field(fields, "next_comm=", &length);
-    int64_t tid;
+    struct who before;
+    struct who next;
 
-    if (!pid || !comm) {
+    if (!find_who(fields, "prev_comm=", " prev_pid=", &before) ||
+        !find_who(fields, "next_comm=", " next_pid=", &next)) {
         return;
     }
-    tid = strtoll(pid, NULL, 10);
+    /* Who became another program meanwhile has the name that it ran under last. */
+    if (sums->running && before.tid == sums->runs_tid) {
+        copy(sums->runs, before.comm, before.length);
+    }
     end_run(sums, now_ns);
     sums->switches->lines++;
-    if (tid != 0 && tid != sums->own_tid) {
+    if (next.tid != 0 && next.tid != sums->own_tid) {
         sums->running = true;
         sums->since_ns = now_ns;
-        copy(sums->runs, comm, length);
+        sums->runs_tid = next.tid;
+        copy(sums->runs, next.comm, next.length);
     }
 }
 
@@ -131,14 +157,21 @@ static void take_exit(struct sums *sums, int64_t now_ns)
     sums->irq_since_ns = -1;
 }
 
-/* osnoise: "irq_noise: NAME:N start S.N duration D ns". */
+/* osnoise: "NAME:N start S.N duration D ns", where an NMI has no name: without what interrupted it.
+ */
 static void take_noise(struct sums *sums, const char *fields, int64_t now_ns)
 {
     size_t ignored;
-    size_t length = strcspn(fields, ": \n");
+    size_t length;
     const char *text = field(fields, "duration ", &ignored);
     int64_t ns = text ? strtoll(text, NULL, 10) : 0;
 
+    fields += strspn(fields, " ");
+    length = strcspn(fields, ":\n");
+    if (strncmp(fields, "start ", 6) == 0) {
+        fields = "nmi";
+        length = 3;
+    }
     if (ns > 0 && ns < SECONDS_MAX * TT_NS_PER_S && now_ns >= ns) {
         char name[TT_CAUSE_CULPRIT_LEN];
 
@@ -168,8 +201,10 @@ static void take_event(struct sums *sums, const char *event, int64_t now_ns)
     } else if (strncmp(event, "irq_handler_exit: ", 18) == 0 ||
                strncmp(event, "softirq_exit: ", 14) == 0) {
         take_exit(sums, now_ns);
-    } else if (strncmp(event, "irq_noise: ", 11) == 0) {
+    } else if (strncmp(event, "irq_noise: ", 11) == 0 || strncmp(event, "nmi_noise: ", 11) == 0) {
         take_noise(sums, event + 11, now_ns);
+    } else if (strncmp(event, "softirq_noise: ", 15) == 0) {
+        take_noise(sums, event + 15, now_ns);
     }
 }
 

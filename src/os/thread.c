@@ -103,6 +103,15 @@ int tt_thread_pin(struct tt_thread *thread, int cpu)
     return -pthread_setaffinity_np(thread->thread, sizeof(set), &set);
 }
 
+void tt_thread_unpin(struct tt_thread *thread)
+{
+    cpu_set_t set;
+
+    if (thread->running && sched_getaffinity(0, sizeof(set), &set) == 0) {
+        pthread_setaffinity_np(thread->thread, sizeof(set), &set);
+    }
+}
+
 /* Asked by doing it: cgroups take processors away too. */
 bool tt_cpu_is_there(int cpu)
 {

@@ -27,6 +27,8 @@ int tt_thread_start(struct tt_thread *thread, void (*run)(void *context), void *
 int tt_thread_start_plain(struct tt_thread *thread, void (*run)(void *context), void *context);
 /* Keeps it on one processor. 0 or -errno (-EINVAL: there is none of that number). */
 int tt_thread_pin(struct tt_thread *thread, int cpu);
+/* Lets it go wherever the caller may; nothing where it does not run. */
+void tt_thread_unpin(struct tt_thread *thread);
 
 /* Whether this process may run on that processor. */
 bool tt_cpu_is_there(int cpu);

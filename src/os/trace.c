@@ -13,12 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/attr.h"
 #include "os/machine_file.h"
 
 #define PREFIX "tactus-"
-
-static const char *const events[] = {"sched/sched_switch", "irq"};
 
 /* Where tracefs is mounted. 0 or -ENOENT. */
 static int find_tracefs(char *ret_path, size_t size)
@@ -108,7 +105,8 @@ static bool has_workload(const char *tracefs)
            strstr(text, "OSNOISE_WORKLOAD") && !strstr(text, "NO_OSNOISE_WORKLOAD");
 }
 
-/* From 6.3 on the tracer reports what disturbs a processor without a load of its own. */
+/* From 6.3 on the tracer reports what disturbs a processor without a load of its own. Its events
+ * have all interrupts in them. */
 static void open_osnoise(struct tt_trace_session *session, const char *tracefs)
 {
     session->workload = has_workload(tracefs);
@@ -138,14 +136,12 @@ int tt_trace_open(struct tt_trace_session *session)
     }
     error = put(session->folder, "trace_clock", "mono");
     error = error ? error : put(session->folder, "buffer_size_kb", "64");
-    for (size_t i = 0; i < TT_COUNT_OF(events) && !error; i++) {
-        char name[64];
-
-        snprintf(name, sizeof(name), "events/%s/enable", events[i]);
-        error = put(session->folder, name, "1");
-    }
+    error = error ? error : put(session->folder, "events/sched/sched_switch/enable", "1");
     if (!error) {
         open_osnoise(session, tracefs);
+    }
+    if (!error && !session->osnoise) {
+        error = put(session->folder, "events/irq/enable", "1");
     }
     if (error) {
         tt_trace_close(session);

@@ -151,8 +151,8 @@ static json_t *evidence_json(const struct tt_evidence *e)
                      (int)e->level, "lost_waiting_ns", integer(e->lost_waiting_ns),
                      "lost_computing_ns", integer(e->lost_computing_ns), "cpu_ns",
                      integer(e->cpu_ns), "run_delay_ns", known(e->run_delay_ns), "gap_ns",
-                     integer(e->gap_ns), "steal_ns", known(e->steal_ns), "idle_per_mille",
-                     known(e->idle_per_mille), "major_faults", integer(e->major_faults), "waits",
+                     integer(e->gap_ns), "steal_ns", known(e->steal_ns), "ordinary_ns",
+                     known(e->ordinary_ns), "major_faults", integer(e->major_faults), "waits",
                      integer(e->waits), "preemptions", integer(e->preemptions), "ran_instead",
                      e->culprit[0] ? e->culprit : NULL);
 }

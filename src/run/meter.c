@@ -22,7 +22,7 @@
 #define LEAD_PERIODS 2 /* before the device starts */
 #define OWN_CYCLES   64
 #define OWN_TRIALS   16
-#define LOAD_LIMIT_S 30 /* that a load outlives its measurement by, when nobody stops it */
+#define LOAD_LIMIT_S 300 /* that a load outlives its measurement by, when nobody stops it */
 
 struct measurement {
     const struct tt_meter_setup *setup;
@@ -113,7 +113,8 @@ static void take_reading(struct measurement *m, const struct tt_reading *reading
 
     tt_meter_around_move(&m->around, reading->cpu);
     if (cell->bad) {
-        tt_meter_around_find(&m->around, cell->stretch.begin_ns, cell->last_done_ns, &surroundings);
+        tt_meter_around_find(&m->around, cell->lost_from_mono_ns, cell->lost_until_mono_ns,
+                             &surroundings);
     }
     tt_cell_reading(cell, reading, cell->bad ? &surroundings : NULL);
     if (cell->closed && m->setup->incident) {
@@ -163,8 +164,8 @@ static int follow(struct measurement *m)
     if (state < 0) {
         return state;
     }
-    m->around.tid = m->tid;
-    tt_meter_around_move(&m->around, m->first.cpu);
+    tt_meter_around_begin(&m->around, m->tid, m->first.cpu,
+                          setup->policy.kind != TT_POLICY_OTHER && m->policy_error == 0);
     tt_cell_init(m->result->cell, &setup->shape, m->start_ns, setup->compute_ns, &m->first);
     for (unsigned naps = 1; state == 1; naps++) {
         nap();
@@ -206,7 +207,7 @@ static int measure(struct measurement *m)
     struct tt_thread thread;
     int error;
 
-    tt_meter_around_init(&m->around, m->setup->trace, m->setup->policy.kind != TT_POLICY_OTHER);
+    tt_meter_around_init(&m->around, m->setup->trace);
     error = tt_thread_start_plain(&thread, run, m);
     if (error == 0) {
         error = follow(m);

@@ -12,24 +12,29 @@
 #include "os/clock.h"
 
 #define TEXT_BYTES (1 << 20)
+#define SPAN_NS    TT_NS_PER_S /* that tells what is common here */
 
-/* Throttling looks at the CPU time of a period, which is a second everywhere. */
-#define IDLE_SPAN_NS TT_NS_PER_S
-
-void tt_meter_around_init(struct tt_meter_around *around, struct tt_trace_session *trace,
-                          bool realtime)
+void tt_meter_around_init(struct tt_meter_around *around, struct tt_trace_session *trace)
 {
     memset(around, 0, sizeof(*around));
     around->cpu = -1;
     around->trace = trace;
-    around->realtime = realtime;
     around->text = trace ? malloc(TEXT_BYTES) : NULL;
-    tt_machine_throttle(&around->throttle);
     tt_meter_around_sample(around);
+}
+
+void tt_meter_around_begin(struct tt_meter_around *around, int64_t tid, int cpu, bool realtime)
+{
+    around->tid = tid;
+    if (realtime) {
+        tt_meter_witness_start(&around->witness);
+    }
+    tt_meter_around_move(around, cpu);
 }
 
 void tt_meter_around_done(struct tt_meter_around *around)
 {
+    tt_meter_witness_stop(&around->witness);
     free(around->text);
     around->text = NULL;
 }
@@ -39,6 +44,7 @@ void tt_meter_around_move(struct tt_meter_around *around, int cpu)
     if (cpu != around->cpu) {
         around->cpu = cpu;
         around->count = 0;
+        tt_meter_witness_move(&around->witness, cpu);
         tt_meter_around_sample(around);
     }
 }
@@ -96,26 +102,19 @@ void tt_meter_around_find(struct tt_meter_around *around, int64_t from_mono_ns,
     struct tt_surroundings found = {.steal_ns = TT_CAUSE_UNKNOWN,
                                     .steal_around_ns = TT_CAUSE_UNKNOWN,
                                     .irq_around_ns = TT_CAUSE_UNKNOWN,
-                                    .idle_per_mille = TT_CAUSE_UNKNOWN,
+                                    .ordinary_ns = tt_meter_witness_ns(
+                                        &around->witness, around->cpu, from_mono_ns, until_mono_ns),
                                     .tick_ns = tt_machine_tick_ns()};
 
-    if (around->realtime && around->throttle.runtime_ns >= 0 && around->throttle.period_ns > 0) {
-        found.throttle_period_ns = around->throttle.period_ns;
-        found.throttle_ns = tt_max64(0, around->throttle.period_ns - around->throttle.runtime_ns);
-    }
     if (around->count >= 2) {
         const struct tt_meter_sample *last =
             &around->samples[(around->count - 1) % TT_METER_SAMPLES];
         const struct tt_meter_sample *before = sample_at(around, from_mono_ns);
-        const struct tt_meter_sample *span = sample_at(around, until_mono_ns - IDLE_SPAN_NS);
+        const struct tt_meter_sample *span = sample_at(around, until_mono_ns - SPAN_NS);
 
         found.steal_ns = last->time.steal_ns - before->time.steal_ns;
         found.steal_around_ns = last->time.steal_ns - span->time.steal_ns;
         found.irq_around_ns = last->time.irq_ns - span->time.irq_ns;
-        if (around->cpu >= 0 && last->time.total_ns > span->time.total_ns) {
-            found.idle_per_mille = (last->time.idle_ns - span->time.idle_ns) * 1000 /
-                                   (last->time.total_ns - span->time.total_ns);
-        }
     }
     find_switches(around, from_mono_ns, until_mono_ns, &found);
     *ret_surroundings = found;

@@ -1,6 +1,7 @@
 /*
  * What is known of the machine around a loss: the kernel's CPU times, sampled as the measurement
- * goes on, and its record of switches and interrupts, read after a loss only.
+ * goes on, and its record of switches and interrupts, read after a loss only; and whether threads
+ * without priority ran.
  */
 #ifndef TT_RUN_METER_AROUND_H
 #define TT_RUN_METER_AROUND_H
@@ -12,6 +13,7 @@
 #include "meter/cell.h"
 #include "os/machine.h"
 #include "os/trace.h"
+#include "run/meter_witness.h"
 
 #define TT_METER_SAMPLES 128 /* two seconds and more */
 
@@ -19,8 +21,7 @@ struct tt_meter_around {
     int cpu; /* that the loop is on; below 0: not known, all of them are sampled */
     struct tt_trace_session *trace; /* or NULL */
     int64_t tid;                    /* of the loop's thread; 0: not known yet */
-    struct tt_machine_throttle throttle;
-    bool realtime;
+    struct tt_meter_witness witness;
     struct tt_meter_sample {
         int64_t mono_ns;
         struct tt_machine_time time;
@@ -30,8 +31,10 @@ struct tt_meter_around {
     int64_t text_until_ns; /* it was read then: later losses need a newer one */
 };
 
-void tt_meter_around_init(struct tt_meter_around *around, struct tt_trace_session *trace,
-                          bool realtime);
+/* It must stay where it is until tt_meter_around_done. */
+void tt_meter_around_init(struct tt_meter_around *around, struct tt_trace_session *trace);
+/* The loop runs; realtime: with a priority. */
+void tt_meter_around_begin(struct tt_meter_around *around, int64_t tid, int cpu, bool realtime);
 /* The loop is there now; samples begin anew where it was on another. */
 void tt_meter_around_move(struct tt_meter_around *around, int cpu);
 void tt_meter_around_done(struct tt_meter_around *around);

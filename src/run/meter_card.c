@@ -116,6 +116,7 @@ static void to_account(const struct tt_meter_card *card, struct tt_cycle *cycle)
     cycle->begin_ns += card->offset_ns;
     cycle->computed_ns += card->offset_ns;
     cycle->done_ns += card->offset_ns;
+    cycle->offset_ns = card->offset_ns;
 }
 
 /* It stood still from when it had played all; now it starts anew, full. */

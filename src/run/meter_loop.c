@@ -23,6 +23,7 @@ void tt_meter_loop_start(struct tt_meter_loop *loop, const struct tt_fragment_sh
     loop->period_ns = tt_fragment_shape_period_ns(shape);
     loop->readings_apart = 1 + tt_meter_host_reading_cost_ns(loop->host) / READING_SHARE_NS;
     loop->since_reading = 0;
+    loop->lost = false;
     loop->midi_lost = 0;
     loop->error = 0;
 }
@@ -84,13 +85,15 @@ static void tell_midi(struct tt_meter_loop *loop, const struct heard *heard,
 static void tell_reading(struct tt_meter_loop *loop, const struct tt_cycle *cycle)
 {
     struct tt_meter_entry entry = {.kind = TT_METER_READING};
+    bool loss = tt_cycle_is_loss(&cycle->fate, loop->period_ns);
 
-    if (++loop->since_reading >= loop->readings_apart ||
-        tt_cycle_is_loss(&cycle->fate, loop->period_ns)) {
+    /* Behind a loss too: a good cycle ends it, however soon the next one comes. */
+    if (++loop->since_reading >= loop->readings_apart || loss || loop->lost) {
         loop->host->ops->read(loop->host, &entry.reading);
         tt_meter_ring_put(loop->ring, &entry);
         loop->since_reading = 0;
     }
+    loop->lost = loss;
 }
 
 static void tell_round_trip(struct tt_meter_loop *loop, int64_t latency_ns)

@@ -31,6 +31,7 @@ struct tt_meter_loop {
     int64_t units;          /* of computation in a cycle */
     int64_t readings_apart; /* cycles from one reading to the next while all is well */
     int64_t since_reading;
+    bool lost; /* the last cycle lost time */
     int64_t midi_lost;
     atomic_bool stop; /* soon: the plan ends with what is due */
     int error;        /* of card or port; ends the loop */

@@ -44,8 +44,8 @@ struct order {
 struct found {
     int64_t start_ns;
     int64_t end_ns;
-    int64_t lost_ns;
-    enum tt_cause main;
+    struct tt_loss loss;
+    struct tt_evidence evidence;
 };
 
 static struct order *order;
@@ -89,8 +89,7 @@ static void ordered_compute(struct tt_meter_host *host, int64_t units, int64_t *
 static void tell(void *context, const struct tt_cell *cell)
 {
     const struct tt_incident *incident = &cell->incident;
-    struct found found = {incident->start_ns, incident->end_ns, incident->loss.lost_ns,
-                          incident->loss.main};
+    struct found found = {incident->start_ns, incident->end_ns, incident->loss, incident->evidence};
 
     (void)context;
     if (write(report_fd, &found, sizeof(found)) != (ssize_t)sizeof(found))
@@ -194,21 +193,37 @@ static void disturb(enum tt_cause kind, pid_t loop)
     }
 }
 
-/* The greatest loss that overlaps the disturbance; TT_CAUSES: there was none. */
-static enum tt_cause find(int fd, int64_t from_ns, int64_t until_ns)
+/* The greatest loss that overlaps the disturbance; its main cause is TT_CAUSES where there was
+ * none. */
+static struct found find(int fd, int64_t from_ns, int64_t until_ns)
 {
     struct pollfd ready = {.fd = fd, .events = POLLIN};
-    enum tt_cause main = TT_CAUSES;
-    int64_t most_ns = 0;
+    struct found most = {.loss.main = TT_CAUSES};
     struct found found;
 
     while (poll(&ready, 1, 0) > 0 && read(fd, &found, sizeof(found)) == (ssize_t)sizeof(found)) {
-        if (found.end_ns >= from_ns && found.start_ns <= until_ns && found.lost_ns > most_ns) {
-            most_ns = found.lost_ns;
-            main = found.main;
-        }
+        if (found.end_ns >= from_ns && found.start_ns <= until_ns &&
+            found.loss.lost_ns > most.loss.lost_ns)
+            most = found;
     }
-    return main;
+    return most;
+}
+
+/* What misled it, below the matrix's row. */
+static void tell_wrong(const struct found *found)
+{
+    const struct tt_evidence *e = &found->evidence;
+
+    if (found->loss.main != TT_CAUSES)
+        fprintf(
+            stderr,
+            "  %s: lost %.1f ms; its greatest: waiting %.1f, computing %.1f; CPU time %.1f, run "
+            "delay %.1f, ordinary %.1f, gaps %.1f, steal %.1f ms; %lld faults, %lld waits\n",
+            tt_cause_name(found->loss.main), (double)found->loss.lost_ns / 1e6,
+            (double)e->lost_waiting_ns / 1e6, (double)e->lost_computing_ns / 1e6,
+            (double)e->cpu_ns / 1e6, (double)e->run_delay_ns / 1e6, (double)e->ordinary_ns / 1e6,
+            (double)e->gap_ns / 1e6, (double)e->steal_ns / 1e6, (long long)e->major_faults,
+            (long long)e->waits);
 }
 
 static bool run_kind(enum tt_cause kind, unsigned times, pid_t loop, int fd)
@@ -216,6 +231,7 @@ static bool run_kind(enum tt_cause kind, unsigned times, pid_t loop, int fd)
     unsigned row[TT_CAUSES + 1] = {0};
 
     for (unsigned i = 0; i < times; i++) {
+        struct found found;
         int64_t from_ns;
 
         sleep_ns(random_ns(GAP_NS, 2 * GAP_NS));
@@ -223,7 +239,10 @@ static bool run_kind(enum tt_cause kind, unsigned times, pid_t loop, int fd)
         from_ns = tt_clock_mono_ns();
         disturb(kind, loop);
         sleep_ns(GAP_NS);
-        row[find(fd, from_ns, tt_clock_mono_ns())]++;
+        found = find(fd, from_ns, tt_clock_mono_ns());
+        row[found.loss.main]++;
+        if (found.loss.main != kind)
+            tell_wrong(&found);
     }
     printf("%12s", tt_cause_name(kind));
     for (int cause = 0; cause <= TT_CAUSES; cause++)
@@ -251,22 +270,26 @@ static bool make_file(void)
            madvise((void *)(uintptr_t)file, (size_t)FILE_BYTES, MADV_RANDOM) == 0;
 }
 
-static bool run_kinds(unsigned times, pid_t loop, int fd)
+static bool run_kinds(unsigned times, const char *only, pid_t loop, int fd)
 {
     static const enum tt_cause kinds[] = {TT_CAUSE_OTHERS, TT_CAUSE_THROTTLED, TT_CAUSE_STOPPED,
                                           TT_CAUSE_FAULT, TT_CAUSE_SLOWER};
     bool held = true;
+    bool ran = false;
 
     printf("done, %u times each, and the cause found\n%12s", times, "");
     for (int cause = 0; cause < TT_CAUSES; cause++)
         printf(" %11s", tt_cause_name((enum tt_cause)cause));
     printf(" %11s\n", "none");
     for (size_t k = 0; k < TT_COUNT_OF(kinds); k++)
-        held = run_kind(kinds[k], times, loop, fd) && held;
-    return held;
+        if (!only[0] || strcmp(only, tt_cause_name(kinds[k])) == 0) {
+            held = run_kind(kinds[k], times, loop, fd) && held;
+            ran = true;
+        }
+    return held && ran;
 }
 
-bool bench_inject(unsigned times)
+bool bench_inject(unsigned times, const char *only)
 {
     int status = -1;
     int ends[2];
@@ -284,7 +307,7 @@ bool bench_inject(unsigned times)
         run_loop();
     }
     sleep_ns(TT_NS_PER_S);
-    held = run_kinds(times, loop, ends[0]);
+    held = run_kinds(times, only, loop, ends[0]);
     atomic_store(&order->quit, true);
     waitpid(loop, &status, 0);
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)

@@ -1,6 +1,6 @@
 /*
- * ./dev bench meter [wake [LOAD] | cost | inject [TIMES]]: the meter beside cyclictest, its own
- * cost per cycle, and the causes that it finds of what is really done to it.
+ * ./dev bench meter [wake [LOAD] | cost | inject [TIMES [CAUSE]]]: the meter beside cyclictest, its
+ * own cost per cycle, and the causes that it finds of what is really done to it.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -125,7 +125,7 @@ static bool run_all(int argc, char **argv)
     bool held = true;
 
     if (strcmp(what, "inject") == 0)
-        return bench_inject(argc > 2 ? (unsigned)atoi(argv[2]) : 100);
+        return bench_inject(argc > 2 ? (unsigned)atoi(argv[2]) : 100, argc > 3 ? argv[3] : "");
     if (strcmp(what, "cost") != 0)
         for (int load = TT_LOAD_IDLE; load < TT_LOADS; load++) {
             const char *name = tt_load_name((enum tt_load_kind)load);

@@ -1,6 +1,7 @@
 #!/bin/sh
 # The meter on a sound card: snd-aloop, whose pointer moves with the kernel's tick, so buffers are large. Each period is
-# accounted for by the card's own frames; a mark comes back through the loopback; a stop is found, with its cause.
+# accounted for by the card's own frames; a mark comes back through the loopback; a stop is found, with its cause, and so
+# is, from the kernel's record, who ran instead.
 . guest.sh
 
 modprobe snd-aloop
@@ -49,4 +50,22 @@ above() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "" && a > b) }'; }
     check "and is found" told stop.jsonl stopped
     check "each period is accounted for, with a card that stood still" sum_holds stop.jsonl
 }
+
+mount -t tracefs nodev /sys/kernel/tracing
+printf '#!/bin/sh\nwhile :; do :; done\n' >busy_hog
+chmod +x busy_hog
+tactus meter --for 3s --compute 10 --json >hog.jsonl 2>said &
+meter=$!
+sleep 1
+# It becomes busy_hog while it runs. This shell has no priority: throttling lets it in again, 950 ms later.
+chrt -f 90 ./busy_hog &
+hog=$!
+usleep 300000
+kill $hog
+wait $meter
+sed 's/^/# /' said
+grep cause hog.jsonl | sed 's/^/# /'
+check "a thread of higher priority is found" told hog.jsonl others
+check "and named, from the kernel's record" grep -q '"ran_instead":"busy_hog"' hog.jsonl
+check "nothing of the record is left" [ -z "$(ls /sys/kernel/tracing/instances)" ]
 finish

@@ -11,8 +11,8 @@
 #include "base/ns.h"
 #include "base/random.h"
 
-#define TICK_NS     (10 * TT_NS_PER_MS)
-#define THROTTLE_NS (50 * TT_NS_PER_MS)
+#define TICK_NS    (10 * TT_NS_PER_MS)
+#define WITNESS_NS (5 * TT_NS_PER_MS)
 
 static struct made_machine *made_of(struct tt_meter_host *host)
 {
@@ -36,6 +36,19 @@ static struct made_happening *due_before(struct made_machine *machine, int64_t u
     return machine->next < machine->count && happening->at_ns < until_ns ? happening : NULL;
 }
 
+/* While the loop is throttled, a thread without priority runs, when it comes to look at the clock.
+ */
+static void witness(struct made_machine *machine, const struct made_happening *happening,
+                    int64_t from_ns)
+{
+    int64_t end_ns = happening->at_ns + happening->length_ns;
+    int64_t first_ns = (from_ns / WITNESS_NS + 1) * WITNESS_NS;
+
+    if (happening->kind == TT_CAUSE_THROTTLED && first_ns < end_ns) {
+        machine->ordinary_ns += end_ns - from_ns;
+    }
+}
+
 /* In the midst of a computation. */
 static void strike(struct made_machine *machine, const struct made_happening *happening)
 {
@@ -45,6 +58,7 @@ static void strike(struct made_machine *machine, const struct made_happening *ha
     switch (happening->kind) {
     case TT_CAUSE_OTHERS:
     case TT_CAUSE_THROTTLED:
+        witness(machine, happening, happening->at_ns);
         counters->run_delay_ns += ns;
         counters->preemptions++;
         break;
@@ -71,13 +85,6 @@ static void strike(struct made_machine *machine, const struct made_happening *ha
     machine->now_ns += ns;
 }
 
-static void note_throttled(struct made_machine *machine, const struct made_happening *happening)
-{
-    if (happening->kind == TT_CAUSE_THROTTLED) {
-        machine->busy_until_ns = happening->at_ns + happening->length_ns + 20 * TT_NS_PER_MS;
-    }
-}
-
 static void made_compute(struct tt_meter_host *host, int64_t units, int64_t *ret_gap_ns)
 {
     struct made_machine *machine = made_of(host);
@@ -98,7 +105,6 @@ static void made_compute(struct tt_meter_host *host, int64_t units, int64_t *ret
         if (happening) {
             int64_t before_ns = machine->now_ns;
 
-            note_throttled(machine, happening);
             strike(machine, happening);
             gap_ns += machine->now_ns - before_ns;
             machine->next++;
@@ -114,10 +120,10 @@ static void disturb_sleep(struct made_machine *machine, const struct made_happen
     int64_t end_ns = happening->at_ns + happening->length_ns;
     struct tt_reading *counters = &machine->counters;
 
-    note_throttled(machine, happening);
     switch (happening->kind) {
     case TT_CAUSE_OTHERS:
     case TT_CAUSE_THROTTLED:
+        witness(machine, happening, wake_ns);
         counters->run_delay_ns += tt_max64(0, end_ns - wake_ns);
         break;
     case TT_CAUSE_STOPPED:
@@ -228,11 +234,10 @@ static void take_reading(struct made_run *run, const struct tt_reading *reading,
         .steal_ns = steal_ns - *steal_seen_ns,
         .steal_around_ns = steal_ns,
         .tick_ns = TICK_NS,
-        .idle_per_mille = run->machine.now_ns < run->machine.busy_until_ns ? 0 : 150,
-        .throttle_ns = THROTTLE_NS,
-        .throttle_period_ns = TT_NS_PER_S,
+        .ordinary_ns = run->machine.ordinary_ns,
     };
 
+    run->machine.ordinary_ns = 0;
     *steal_seen_ns = steal_ns;
     tt_cell_reading(run->cell, reading, &around);
     note_incident(run);

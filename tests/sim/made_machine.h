@@ -34,8 +34,8 @@ struct made_machine {
     int64_t slower_until_ns;
     struct tt_reading counters;
     int64_t steal_ns;
-    bool steal_counted; /* else the kernel believes that it is the thread's CPU time */
-    int64_t busy_until_ns;
+    bool steal_counted;  /* else the kernel believes that it is the thread's CPU time */
+    int64_t ordinary_ns; /* that threads without priority could have, since the last reading */
 };
 
 void made_machine_init(struct made_machine *machine, uint64_t seed);

@@ -54,11 +54,16 @@ def outputs(folder):
     for name in ("a.wav", "b.wav"):
         yield "extract", run("extract", "--json", ROOT / "tests/data/captures/aaf-s16-2ch-48k-6.pcapng", folder / name)
     yield "equal", run("equal", "--json", folder / "a.wav", folder / "b.wav")
+    planned = folder / "planned.json"
+    yield "gate-plan", run("gate", "plan", "--json", "--output", planned, ROOT / "doc/examples/gate-stage.json")
     for example, code in (("gate-2021", 1), ("gate-stage", 0)):
         yield "gate-check", run("gate", "check", "--json", ROOT / f"doc/examples/{example}.json", code=(code,))
         yield "gate-simulate", run("gate", "simulate", "--json", "--linux", "--duration", "20ms",
                                    ROOT / f"doc/examples/{example}.json", code=(code,))
-    yield "gate-plan", run("gate", "plan", "--json", ROOT / "doc/examples/gate-stage.json")
+        yield "gate-show", run("gate", "show", "--json", planned if example == "gate-stage" else
+                               ROOT / f"doc/examples/{example}.json")
+    yield "gate-verify", run("gate", "verify", "--json", "--kernel", "6.1", ROOT / "doc/examples/gate-2021.json", captures[0],
+                             code=(0, 1))
     data = bytearray((folder / "b.wav").read_bytes())
     data[5000:5400] = bytes(400)
     (folder / "b.wav").write_bytes(data)
@@ -71,6 +76,8 @@ def live_outputs(folder):
                     "ip link set vb up"):
         subprocess.run(command.split(), check=True)
     yield "doctor", run("doctor", "--json", "va", code=(0, 1, 4))
+    for option in ("--dry-run", "--force"):  # the kernel may not even know taprio
+        yield "gate-apply", run("gate", "apply", "--json", "-i", "va", option, ROOT / "doc/examples/gate-2021.json", code=(0, 1))
     gates = ("gate", "shape", "--json", "--schedule", ROOT / "doc/examples/gate-2021.json", "--to", "va")
     yield "gate-shape-explain", run(*gates, "--explain")
     if os.path.exists("/dev/net/tun"):

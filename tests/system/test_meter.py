@@ -65,6 +65,13 @@ class WrongInput(Meter):
         self.refused("--round-trip", "hw:0", says="needs --device")
         self.refused("--log", "x", says="belongs to --for")
         self.refused("64x3", says="given by --buffer")
+        self.refused("--full", "--buffer", "64x3", says="give one of them")
+        self.refused("--require", "64x3", "--full", says="give one of them")
+        self.refused("--for", "1s", "--full", says="leave out --full")
+        self.refused("--for", "1s", "--time", "1s", says="leave out --full, --tuned and --time")
+        self.refused("--for", "1s", "--load", "idle,proc", says="under one load")
+        self.refused("--for", "1s", "--buffer", "64x3,timer", says="gives 2")
+        self.refused("compare", "--buffer", "64x3,timer", "default", "default", says="give one buffer")
         self.refused("--require", "many", says="is no buffer")
 
     def test_what_is_not_there(self):
@@ -211,21 +218,71 @@ class Comparisons(Meter):
 
 class Soak(Meter):
     def test_lines_and_log(self):
-        out, _ = self.meter("--for", "1s", "--compute", "10", "--json", "--log", "log.jsonl")
+        out, _ = self.meter("--for", "1s", "--compute", "10", "--json", "--log", "log.jsonl", "--html", "page.html")
+        self.assertIn("<svg", (self.path / "page.html").read_text())
         lines = [json.loads(line) for line in out.splitlines()]
         self.assertTrue(lines[-1]["final"])
         self.assertEqual(lines, [json.loads(line) for line in (self.path / "log.jsonl").read_text().splitlines()])
+        self.assertEqual((lines[0]["buffer"], lines[0]["load"], lines[0]["plan_ns"]), ("3x64", "idle", 10**9))
         sums = [line for line in lines if "elapsed_ns" in line]
         self.assertGreaterEqual(len(sums), 1)
         self.assertEqual(sums[-1]["expected"], 750)
         for line in sums:
             self.assertEqual(line["expected"], line["on_time"] + line["late"] + line["skipped"])
 
-    def test_interrupt(self):
-        process = self.start("--for", "8h", "--compute", "10", "--json", "--log", "log.jsonl")
+    def soak(self, *arguments):
+        """A soak of which something is in the log."""
+        log = self.path / "log.jsonl"
+        before = log.stat().st_size if log.exists() else 0
+        process = self.start("--for", "8h", "--compute", "10", "--json", "--log", "log.jsonl", *arguments)
         end = time.monotonic() + LIMIT_S
-        while not (self.path / "log.jsonl").exists() and time.monotonic() < end:
+        while (not log.exists() or log.stat().st_size == before) and time.monotonic() < end:
+            time.sleep(0.01)
+        return process
+
+    def test_killed(self):
+        """As by a power cut, at any time: lines are whole, and what is written later stands apart from a torn one."""
+        log = self.path / "log.jsonl"
+        for after_s in (0, 0.05, 0.3, 1):
+            process = self.soak()
+            time.sleep(after_s)
+            process.send_signal(signal.SIGSTOP)
             time.sleep(0.05)
+            process.send_signal(signal.SIGCONT)
+            time.sleep(after_s)
+            process.kill()
+            out, _ = process.communicate(timeout=LIMIT_S)
+            logged = log.read_text().splitlines(keepends=True)
+            self.assertEqual(logged[-1][-1], "\n")
+            said = out.splitlines()[:len(out.splitlines()) - (not out.endswith("\n"))]
+            self.assertEqual([json.loads(line) for line in logged[:len(said)]], [json.loads(line) for line in said])
+            log.unlink()
+        log.write_text('{"torn": ')
+        process = self.soak()
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=LIMIT_S)
+        logged = log.read_text().splitlines()
+        self.assertEqual(logged[0], '{"torn": ')
+        self.assertEqual(json.loads(logged[1])["load"], "idle")
+        self.assertTrue(json.loads(logged[-1])["final"])
+
+    def test_who_watches_leaves(self):
+        process = self.soak("--load", "proc")
+        process.stdout.close()
+        process.stdout = None
+        time.sleep(1)
+        process.send_signal(signal.SIGTERM)
+        _, said = process.communicate(timeout=LIMIT_S)
+        self.assertIn(process.returncode, (0, 1, 4), said)
+        self.assertTrue(json.loads((self.path / "log.jsonl").read_text().splitlines()[-1])["final"])
+
+    def test_log_without_room(self):
+        self.assertEqual(self.meter("--for", "1s", "--compute", "10", "--json", "--log", "/dev/full", codes=(3,))[1]
+                         .count("the log lacks lines"), 1)
+        self.meter("--for", "300ms", "--compute", "10", "--json", "--log", "/dev/null", codes=(0, 1, 4))
+
+    def test_interrupt(self):
+        process = self.soak()
         time.sleep(1)
         process.send_signal(signal.SIGINT)
         out, said = process.communicate(timeout=LIMIT_S)

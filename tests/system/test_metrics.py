@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""--metrics of watch, talk, listen and gate shape over a veth pair: promtool finds nothing to say about them, and the figures
-are those of the JSON; the dashboard in share/ asks for what there is.
+"""--metrics of watch, talk, listen and gate shape over a veth pair: promtool finds nothing to say about them, the figures
+are those of the JSON, the manual page has every name, and the dashboard in share/ asks for what there is.
 
 usage: test_metrics.py TACTUS SOURCE-ROOT
 In a network namespace of its own.
@@ -98,7 +98,8 @@ class Metrics(unittest.TestCase):
             self.check_histogram(seen[port], name)
         shaped = self.shaped()
         if shaped:
-            self.dashboard_asks_for_what_there_is({name for found in (*seen.values(), shaped) for name in found})
+            self.page_has_every_name("\n".join([*pages.values(), shaped]))
+            self.dashboard_asks_for_what_there_is({name for found in (*seen.values(), samples(shaped)) for name in found})
         for process in (watch, listen):
             process.send_signal(signal.SIGINT)
         last = json.loads(watch.communicate(timeout=60)[0].splitlines()[-1])
@@ -110,6 +111,14 @@ class Metrics(unittest.TestCase):
             if isinstance(value, int) and not isinstance(value, bool) and key != "drift_ppb":
                 before = next(iter(seen[9802][f"tactus_listen_{key}_total"].values()))
                 self.assertLessEqual(before, value, key)
+
+    def page_has_every_name(self, text):
+        """The manual page has all families and no other, and none is explained by its name alone."""
+        served = dict(re.findall(r"# HELP (\w+) (.*)", text))
+        told = re.findall(r"^\*(tactus_\w+)\*$", (ROOT / "doc/tactus-metrics.7.scd").read_text(), re.M)
+        self.assertEqual(sorted(told), sorted(served))
+        self.assertEqual([name for name, help in served.items() if " " not in help], [])
+
 
     def shaped(self):
         """Of gate shape; what the machine sends of itself, neighbour discovery, is traffic enough."""
@@ -128,7 +137,7 @@ class Metrics(unittest.TestCase):
             seen = sum(value for name in found if name.startswith(f"tactus_shape_{key}_total") for value in found[name].values())
             self.assertGreater(seen, 0)
             self.assertLessEqual(seen, sum(one[key] for one in last["classes"]), key)
-        return found
+        return text
 
     def dashboard_asks_for_what_there_is(self, names):
         board = json.loads((ROOT / "share/grafana/tactus.json").read_text())

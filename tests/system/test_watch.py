@@ -188,6 +188,34 @@ class Files(Case):
             self.assertIn("truncated", seen["error"])
             self.assertIn("breaks off", said)
 
+    def test_several_files_are_one_capture(self):
+        """The files of a ring, in any order; and two that overlap, packet by packet."""
+        whole = list(stream(range(900)))
+        one = self.watch(0, self.file("whole.pcap", pcap(whole)))[0]
+        ring = [self.file(f"ring{i}.pcapng", pcapng(whole[300 * i:300 * (i + 1)])) for i in range(3)]
+        empty = self.file("empty.pcapng", pcapng([]))
+        apart = [self.file(f"apart{i}.pcap", pcap(whole[i::2])) for i in range(2)]
+        for files in ([ring[2], empty, ring[0], ring[1]], apart):
+            seen = json.loads(self.tactus(0, "watch", "--json", *files).stdout)
+            self.assertEqual(seen.pop("source"), f"{files[0]} and {len(files) - 1} more")
+            self.assertEqual(seen, {key: value for key, value in one.items() if key != "source"})
+
+    def test_a_broken_file_among_several(self):
+        whole = list(stream(range(900)))
+        parts = [pcapng(whole[300 * i:300 * (i + 1)]) for i in range(3)]
+        ring = [self.file("ring0.pcapng", parts[0]), self.file("cut.pcapng", parts[1][:-30]),
+                self.file("wifi.pcap", pcap(stream(range(3)), link=105)), self.file("ring2.pcapng", parts[2])]
+        done = self.tactus(4, "watch", "--json", *ring)
+        seen = json.loads(done.stdout)
+        self.assertEqual((seen["packets"], seen["streams"][0]["lost"]), (899, 1))
+        self.assertTrue(seen["error"].startswith(f"{ring[1]}: "), seen["error"])
+        self.assertIn("cut.pcapng breaks off after 299 packets: ", done.stderr)
+        self.assertIn("wifi.pcap has link type IEEE802_11", done.stderr)
+        self.assertIn("no regular file", self.tactus(4, "watch", "/dev/null", ring[0]).stderr)
+        self.assertIn("is an interface", self.tactus(2, "watch", ring[0], "lo").stderr)
+        self.tactus(2, "watch", ring[2], ring[2])
+        self.assertIn("two captures", self.tactus(2, "watch", "--compare", *ring).stderr)
+
     def test_nothing_of_avtp(self):
         seen, _ = self.watch(1, self.file("ip.pcap", pcap([(START, bytes(12) + b"\x08\x00" + bytes(46))])))
         self.assertEqual((seen["packets"], seen["not_avtp"], seen["streams"]), (1, 1, []))

@@ -5,6 +5,7 @@
 #include "test.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "base/hist.h"
@@ -327,6 +328,53 @@ static void test_one_apart(void **state)
     free(h);
 }
 
+#define BESIDE 200000
+
+static void *record_beside(void *argument)
+{
+    struct tt_hist *h = (struct tt_hist *)argument;
+
+    for (int64_t i = 0; i < BESIDE; i++)
+        tt_hist_record(h, i % 2 == 0 ? 500 + i % 300 : -(i % 300) - 1);
+    return NULL;
+}
+
+/* All counts, which only grow; every value is one that was recorded. */
+static uint64_t count_all(const struct tt_hist *h)
+{
+    uint64_t seen = 0;
+    uint64_t count;
+    int64_t value;
+    size_t at = 0;
+
+    while (tt_hist_next(h, &at, &value, &count)) {
+        assert_true((value >= 500 && value < 800) || (value >= -300 && value < 0));
+        seen += count;
+    }
+    return seen;
+}
+
+static void test_a_reader_beside_the_writer(void **state)
+{
+    struct tt_hist *h = (struct tt_hist *)malloc(sizeof(*h));
+    pthread_t writer;
+    uint64_t before = 0;
+
+    (void)state;
+    assert_non_null(h);
+    tt_hist_init(h);
+    assert_int_equal(pthread_create(&writer, NULL, record_beside, h), 0);
+    while (before < BESIDE) {
+        uint64_t seen = count_all(h);
+
+        assert_true(seen >= before && seen <= BESIDE);
+        before = seen;
+    }
+    assert_int_equal(pthread_join(writer, NULL), 0);
+    assert_true(h->n == BESIDE);
+    free(h);
+}
+
 static int make_sample(void **state)
 {
     *state = malloc(sizeof(struct sample));
@@ -342,9 +390,13 @@ static int free_sample(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_distributions), cmocka_unit_test(test_merge),
-        cmocka_unit_test(test_extremes),      cmocka_unit_test(test_many),
-        cmocka_unit_test(test_one_apart),     cmocka_unit_test(test_through_the_buckets),
+        cmocka_unit_test(test_distributions),
+        cmocka_unit_test(test_merge),
+        cmocka_unit_test(test_extremes),
+        cmocka_unit_test(test_many),
+        cmocka_unit_test(test_one_apart),
+        cmocka_unit_test(test_through_the_buckets),
+        cmocka_unit_test(test_a_reader_beside_the_writer),
     };
 
     return cmocka_run_group_tests(tests, make_sample, free_sample);

@@ -33,8 +33,7 @@ static const struct tt_evidence nothing_known = {.run_delay_ns = TT_CAUSE_UNKNOW
                                                  .steal_ns = TT_CAUSE_UNKNOWN,
                                                  .steal_around_ns = TT_CAUSE_UNKNOWN,
                                                  .irq_around_ns = TT_CAUSE_UNKNOWN,
-                                                 .idle_per_mille = TT_CAUSE_UNKNOWN,
-                                                 .since_throttled_ns = TT_CAUSE_UNKNOWN};
+                                                 .ordinary_ns = TT_CAUSE_UNKNOWN};
 
 static void shares_of_causes(void **state)
 {
@@ -97,23 +96,23 @@ static void throttling(void **state)
     struct tt_evidence evidence = nothing_known;
 
     (void)state;
+    /* Of whatever length: who ran meanwhile tells. */
     evidence.run_delay_ns = evidence.lost_waiting_ns = 49 * MS;
-    evidence.throttle_ns = 50 * MS;
-    evidence.throttle_period_ns = 1000 * MS;
-    evidence.idle_per_mille = 10;
+    assert_int_equal(find(evidence).main, TT_CAUSE_OTHERS); /* nobody looked */
+    evidence.ordinary_ns = 0;
+    assert_int_equal(find(evidence).main, TT_CAUSE_OTHERS);
+    evidence.ordinary_ns = 45 * MS;
     assert_int_equal(find(evidence).main, TT_CAUSE_THROTTLED);
-    evidence.idle_per_mille = 200; /* a processor that idles has throttled nobody */
-    assert_int_equal(find(evidence).main, TT_CAUSE_OTHERS);
-    evidence.idle_per_mille = 0;
-    evidence.run_delay_ns = evidence.lost_waiting_ns = 20 * MS;
-    assert_int_equal(find(evidence).main, TT_CAUSE_OTHERS);
-    evidence.since_throttled_ns = 2001 * MS; /* ends when a period does */
-    assert_int_equal(find(evidence).main, TT_CAUSE_THROTTLED);
-    evidence.since_throttled_ns = 2400 * MS;
-    assert_int_equal(find(evidence).main, TT_CAUSE_OTHERS);
-    evidence.throttle_ns = 0; /* switched off */
-    evidence.since_throttled_ns = 2001 * MS;
-    assert_int_equal(find(evidence).main, TT_CAUSE_OTHERS);
+    evidence.run_delay_ns = evidence.lost_waiting_ns = 7 * MS;
+    assert_int_equal(find(evidence).share_ns[TT_CAUSE_THROTTLED], 7 * MS);
+    /* A thread of higher priority had all of a second, and both were throttled at its end. */
+    evidence.run_delay_ns = evidence.lost_waiting_ns = 1000 * MS;
+    evidence.ordinary_ns = 48 * MS;
+    assert_int_equal(find(evidence).share_ns[TT_CAUSE_OTHERS], 952 * MS);
+    assert_int_equal(find(evidence).share_ns[TT_CAUSE_THROTTLED], 48 * MS);
+    /* The loop slept, and they ran: nothing was kept from it. */
+    evidence.run_delay_ns = 0;
+    assert_int_equal(find(evidence).main, TT_CAUSE_TIMER);
 }
 
 static struct tt_verdict judge(const struct tt_verdict_input *inputs, size_t count)
@@ -183,12 +182,16 @@ static void windows_of_any_length(void **state)
     free(windows);
 }
 
-static const char record[] =
-    "# tracer: nop\n"
-    "  tactus-77  [001] d..2.  10.000100: sched_switch: prev_comm=tactus prev_pid=77 prev_prio=29 "
-    "prev_state=S ==> next_comm=swapper/1 next_pid=0 next_prio=120\n"
-    "  <idle>-0   [001] d..2.  10.001000: sched_switch: prev_comm=swapper/1 prev_pid=0 "
-    "prev_prio=120 prev_state=R ==> next_comm=my hog next_pid=99 next_prio=9\n"
+#define BEGINNING                                                                                  \
+    "# tracer: nop\n"                                                                              \
+    "  tactus-77  [001] d..2.  10.000100: sched_switch: prev_comm=tactus prev_pid=77 "             \
+    "prev_prio=29 "                                                                                \
+    "prev_state=S ==> next_comm=swapper/1 next_pid=0 next_prio=120\n"                              \
+    "  <idle>-0   [001] d..2.  10.001000: sched_switch: prev_comm=swapper/1 prev_pid=0 "           \
+    "prev_prio=120 prev_state=R ==> next_comm=chrt next_pid=99 next_prio=9\n"
+
+static const char beginning[] = BEGINNING;
+static const char record[] = BEGINNING
     "  hog-99     [001] d.h..  10.002000: irq_handler_entry: irq=26 name=virtio1-input\n"
     "  hog-99     [001] d.h..  10.002500: irq_handler_exit: irq=26 ret=handled\n"
     "  hog-99     [001] d.s..  10.002500: softirq_entry: vec=1 [action=TIMER]\n"
@@ -204,19 +207,46 @@ static void who_ran(void **state)
     tt_switches_find(record, 77, 10 * TT_NS_PER_S, 11 * TT_NS_PER_S, &switches);
     assert_int_equal(switches.other_ns, 4 * MS);
     assert_int_equal(switches.irq_ns, 600000);
-    assert_string_equal(switches.culprit, "my");
+    assert_string_equal(switches.culprit, "my hog"); /* and not what it was before exec */
     assert_int_equal(switches.lines, 5);
     /* Only what lies within. */
     tt_switches_find(record, 77, 10003 * MS, 10004 * MS, &switches);
     assert_int_equal(switches.other_ns, MS);
     assert_int_equal(switches.irq_ns, 0);
+    /* Of who still runs when the record ends, the name is the one that it began with. */
+    tt_switches_find(beginning, 77, 10 * TT_NS_PER_S, 10003 * MS, &switches);
+    assert_int_equal(switches.other_ns, 2 * MS);
+    assert_string_equal(switches.culprit, "chrt");
     tt_switches_find("", 77, 0, MS, &switches);
     assert_int_equal(switches.lines, 0);
-    tt_switches_find("x [000] ..... 1.000500: irq_noise: timer:236 start 1.000400000 duration "
-                     "100000 ns\n",
-                     77, 0, 2 * TT_NS_PER_S, &switches);
-    assert_int_equal(switches.irq_ns, 100000);
-    assert_string_equal(switches.culprit, "timer");
+}
+
+/* The formats of include/trace/events/osnoise.h, with the tracer's own line of a period. */
+static void osnoise_record(void **state)
+{
+    static const char noise[] =
+        "# tracer: osnoise\n"
+        "  tactus-77  [000] d.h..  1.000500: irq_noise: local_timer:236 start 1.000400000 duration "
+        "100000 ns\n"
+        "  tactus-77  [000] d.s..  1.000900: softirq_noise:    TIMER:1 start 1.000510000 duration "
+        "300000 ns\n"
+        "  tactus-77  [000] d.Z..  1.001000: nmi_noise: start 1.000950000 duration 50000 ns\n"
+        "  tactus-77  [000] d....  1.002000: thread_noise:     kworker/0:1:31 start 1.001000000 "
+        "duration 900000 ns\n"
+        "  tactus-77  [000] .....  1.003000: sample_threshold: start 1.002 duration 9 ns "
+        "interference 1\n"
+        "  osnoise/0-9 [000] ..... 1.004000: 1000000 2 99.99 1 0 1 1 0 0\n";
+    struct tt_switches switches;
+
+    (void)state;
+    tt_switches_find(noise, 77, 0, 2 * TT_NS_PER_S, &switches);
+    assert_int_equal(switches.irq_ns, 450000); /* threads are in the switches */
+    assert_int_equal(switches.other_ns, 0);
+    assert_int_equal(switches.lines, 3);
+    assert_string_equal(switches.culprit, "TIMER");
+    tt_switches_find(noise, 77, 1000 * MS + 975 * TT_NS_PER_US, 2 * TT_NS_PER_S, &switches);
+    assert_int_equal(switches.irq_ns, 25000);
+    assert_string_equal(switches.culprit, "nmi");
 }
 
 int main(void)
@@ -228,6 +258,7 @@ int main(void)
         cmocka_unit_test(verdicts),
         cmocka_unit_test(windows_of_any_length),
         cmocka_unit_test(who_ran),
+        cmocka_unit_test(osnoise_record),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
