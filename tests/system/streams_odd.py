@@ -11,16 +11,16 @@ from streams_lab import EASY, LISTENER, TALKER, check, options, stream, write_st
 
 
 def case_closed_descriptors(lab):
-    """Without standard descriptors the commands work as they do with them, and what they print goes nowhere: above
-    all not into a socket that has the number of one."""
+    """Without standard descriptors the commands work as they do with them, and what they print goes nowhere, which
+    their exit codes tell: above all not into a socket that has the number of one."""
     shape = ["--format", "INT16", "--rate", "48000", "--channels", "2"]
     commands = [["talk", "-i", TALKER, *options(), *EASY, "--json", "--duration", "1200ms", "tone:440"],
                 ["listen", "-i", LISTENER, *options(), *shape, "--duration", "300ms", "-"],
                 ["watch", LISTENER, "--json", "--duration", "300ms"]]
     with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3)) as wire:
         running = [subprocess.Popen(["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", lab.tactus, *words]) for words in commands]
-        for process in running:
-            check(process.wait(timeout=90) in (0, 1), process.args)
+        codes = [process.wait(timeout=90) for process in running]
+        check(codes[0] == 3 and codes[1] in (0, 1, 3) and codes[2] == 3, codes)
         wire.setblocking(False)
         packets = []
         while len(packets) < 100000:
