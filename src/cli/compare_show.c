@@ -161,7 +161,7 @@ static int write_page(const struct tt_compared *compared, const char *path)
     }
     show_all(compared, &out);
     draw(&page, compared);
-    tt_machine_card(&page, NULL);
+    tt_machine_card(&page, -1, NULL);
     return tt_html_close(&page);
 }
 

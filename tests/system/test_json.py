@@ -144,7 +144,8 @@ def live_outputs(folder):
                           code=(0, 1))
         for process, schema in zip(listeners, ("watch", "listen", "listen")):
             process.send_signal(signal.SIGINT)
-            yield schema, [json.loads(line) for line in process.communicate(timeout=60)[0].splitlines()]
+            # Not communicate(): it would pass by what the reader of lines has taken already.
+            yield schema, [json.loads(line) for line in process.stdout.read().splitlines()]
     finally:
         for process in listeners:
             process.kill()
