@@ -116,8 +116,12 @@ enum tt_exit tt_meter_page_write(const struct tt_meter_job *job, const struct tt
     char shape[TT_DURATION_TEXT];
     int error;
 
-    snprintf(title, sizeof(title), "Will this machine hold %s?",
-             tt_meter_shape_text(&rows[0].shape, shape));
+    if (n > 1) {
+        snprintf(title, sizeof(title), "Which buffers does this machine hold?");
+    } else {
+        snprintf(title, sizeof(title), "Will this machine hold %s?",
+                 tt_meter_shape_text(&rows[0].shape, shape));
+    }
     error = tt_html_open(&page, path, title);
     if (!error) {
         write_verdicts(&page, rows, n);
