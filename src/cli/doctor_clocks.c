@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/ns.h"
 #include "cli/doctor.h"
@@ -25,14 +26,27 @@ static bool has_phc(const struct tt_doctor *doctor)
     return !doctor->ifname || tt_nic_read(doctor->ifname, &nic) != 0 || nic.phc_index >= 0;
 }
 
+/* Where this machine has linuxptp's profile; Debian's package keeps it with its documents. */
+static const char *gptp_profile(void)
+{
+    static const char own[] = "/etc/linuxptp/gPTP.cfg";
+
+    return access(own, R_OK) == 0 ? own : "/usr/share/doc/linuxptp/configs/gPTP.cfg";
+}
+
+static void mend_with_ptp4l(const struct tt_doctor *doctor, struct tt_check *check)
+{
+    tt_check_mend(check, "ptp4l -i %s %s-f %s --step_threshold=1", IF_OR_NAME(doctor),
+                  has_phc(doctor) ? "" : "-S ", gptp_profile());
+}
+
 static void mend_clock(const struct tt_doctor *doctor, struct tt_check *check)
 {
     if (has_phc(doctor)) {
         tt_check_mend(check, "phc2sys -s %s -c CLOCK_REALTIME -w --step_threshold=1",
                       IF_OR_NAME(doctor));
     } else {
-        tt_check_mend(check, "ptp4l -i %s -S -f /etc/linuxptp/gPTP.cfg --step_threshold=1",
-                      IF_OR_NAME(doctor));
+        mend_with_ptp4l(doctor, check);
     }
 }
 
@@ -107,8 +121,7 @@ static void check_no_ptp4l(struct tt_doctor *doctor, int rc)
         tt_check_mend(check, "sudo tactus doctor%s%s", doctor->ifname ? " " : "",
                       doctor->ifname ? doctor->ifname : "");
     } else {
-        tt_check_mend(check, "ptp4l -i %s -f /etc/linuxptp/gPTP.cfg --step_threshold=1",
-                      IF_OR_NAME(doctor));
+        mend_with_ptp4l(doctor, check);
     }
 }
 

@@ -1,5 +1,5 @@
 """Writes the corpora packet (a frame for each named reason and each good shape), listener and crf (a script for
-each thing that can befall a stream, or a clock), observer (traffic of a link) and ptp (answers of ptp4l).
+each thing that can befall a stream, or a clock), observer (traffic of a link), ptp (answers of ptp4l) and records (capture files).
 usage: make_corpus.py CORPUS-FOLDER"""
 
 import pathlib
@@ -178,3 +178,49 @@ for name, message in {
     "error": answer(0xC000, bytes(50), action=3), "other": answer(0x2000, bytes(20)), "short": answer(0, b"")[:53],
 }.items():
     (folder / name).write_bytes(message)
+
+
+def classic(order="<", magic=0xA1B23C4D, minor=4, lengths=(60, 61, 0)):
+    file = struct.pack(order + "IHHIIII", magic, 2, minor, 0, 0, 65535, 1)
+    return file + b"".join(struct.pack(order + "IIII", 1796025585, i, n, n) + bytes(n) for i, n in enumerate(lengths))
+
+
+def block(order, kind, body):
+    return struct.pack(order + "II", kind, len(body) + 12) + body + struct.pack(order + "I", len(body) + 12)
+
+
+def section(order, *options):
+    """A section of one interface, with these options."""
+    return block(order, 0x0A0D0D0A, struct.pack(order + "IHHq", 0x1A2B3C4D, 1, 0, -1)) + interface(order, *options)
+
+
+def interface(order, *options):
+    return block(order, 1, struct.pack(order + "HHI", 1, 0, 65535) + b"".join(
+        struct.pack(order + "HH", code, len(value)) + value + bytes(-len(value) % 4) for code, value in options))
+
+
+def packets(order, number=3, of=0):
+    return b"".join(block(order, 6, struct.pack(order + "IIIII", of, i, 9, 60, 60) + bytes(60)) for i in range(number))
+
+
+def read_up_to(size, file):
+    return struct.pack("<H", size) + file
+
+
+OTHER = block("<", 5, bytes(12))  # as long as the target says that libpcap reads on
+NS, OFFSET = (9, b"\x09"), (14, bytes(8))
+folder = pathlib.Path(sys.argv[1]) / "records"
+for name, file in {
+    "us": read_up_to(24, classic(magic=0xA1B2C3D4)), "ns": read_up_to(24, classic()), "big": read_up_to(24, classic(">")),
+    "version": read_up_to(24, classic(minor=3)), "long": read_up_to(24, classic(lengths=(60, 8))[:-8] + bytes([255] * 40)),
+    "cut": read_up_to(24, classic()[:-7]), "elsewhere": read_up_to(40, classic()), "short": read_up_to(24, classic()[:20]),
+    "blocks": read_up_to(len(section("<", NS)), section("<", NS) + packets("<")),
+    "blocks-big": read_up_to(len(section(">")), section(">") + packets(">")),
+    "offset": read_up_to(len(section("<", NS, OFFSET)), section("<", NS, OFFSET) + packets("<")),
+    "other": read_up_to(len(section("<")), section("<") + packets("<") + OTHER + packets("<")),
+    "second": read_up_to(len(section("<")), section("<") + packets("<") + interface("<", NS, (2, b"name")) + packets("<", of=1)),
+    "sections": read_up_to(len(section("<")), section("<") + packets("<") + section("<") + packets("<")),
+    "lengths": read_up_to(len(section("<")), section("<") + packets("<")[:-4] + bytes(4) + packets("<")),
+    "many": read_up_to(len(section("<")), section("<") + OTHER * 70 + packets("<")),
+}.items():
+    (folder / name).write_bytes(file)
