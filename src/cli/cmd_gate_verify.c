@@ -2,6 +2,7 @@
  * `tactus gate verify`: what really left, held against a schedule.
  */
 #include <argp.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "audio/config_value.h"
@@ -11,6 +12,7 @@
 #include "cli/capture.h"
 #include "cli/cmd.h"
 #include "cli/cmd_gate.h"
+#include "cli/gate_value.h"
 #include "cli/gate_verified.h"
 #include "os/clock.h"
 
@@ -209,7 +211,7 @@ static int open_capture(struct job *job, bool live, struct tt_capture *capture)
 }
 
 /* The first that has gates; NULL: none. */
-static const struct tt_gate_port *find_port(const struct tt_network *network)
+static struct tt_gate_port *find_port(const struct tt_network *network)
 {
     for (size_t p = 0; p < network->port_count; p++) {
         if (network->ports[p].list) {
@@ -219,7 +221,17 @@ static const struct tt_gate_port *find_port(const struct tt_network *network)
     return NULL;
 }
 
-static int verify(struct job *job, const struct tt_gate_port *port)
+/* What this machine sends, its own kernel has let out. */
+static void take_kernel(struct tt_gate_port *port)
+{
+    struct utsname system;
+
+    if (port->kernel == 0 && uname(&system) == 0) {
+        tt_gate_kernel_parse(system.release, &port->kernel);
+    }
+}
+
+static int verify(struct job *job, struct tt_gate_port *port)
 {
     bool live = access(job->options.source, F_OK) != 0;
     struct tt_gate_verified v;
@@ -228,6 +240,9 @@ static int verify(struct job *job, const struct tt_gate_port *port)
 
     if (code != TT_EXIT_GOOD) {
         return code;
+    }
+    if (live && !job->received) {
+        take_kernel(port);
     }
     if (tt_gate_verified_init(&v, port) != 0) {
         tt_cli_say(COMMAND, "out of memory");
@@ -250,7 +265,7 @@ int tt_cmd_gate_verify(int argc, char **argv)
                       .tai_offset_s = FILE_TAI_S,
                       .untagged = -1};
     struct tt_gate_file file;
-    const struct tt_gate_port *port;
+    struct tt_gate_port *port;
     int code;
 
     if (argp_parse(&parser, argc, argv, 0, NULL, &job) != 0) {

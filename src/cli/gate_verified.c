@@ -52,8 +52,8 @@ void tt_gate_verified_take(struct tt_gate_verified *v, unsigned class,
     r->by_max_ns[verdict->place] = tt_max64(r->by_max_ns[verdict->place], verdict->by_ns);
     tt_hist_record(&r->phase, phase_ns);
     v->frames++;
-    v->modelled += tt_gate_place_is_modelled(verdict->place);
-    v->wrong += !inside && !tt_gate_place_is_modelled(verdict->place);
+    v->modelled += tt_frame_place_is_modelled(verdict->place);
+    v->wrong += !inside && !tt_frame_place_is_modelled(verdict->place);
     tt_gate_picture_take(&v->picture, &(struct tt_sim_frame){.class = class,
                                                              .start_ns = start_ns,
                                                              .end_ns = start_ns + verdict->end_ns -
@@ -129,10 +129,10 @@ static void show(const struct tt_gate_verified *v, const struct tt_watch_out *ou
     show_classes(v, out);
     show_outside(v, out);
     tt_watch_line(out,
-                  "%" PRIu64 " of %" PRIu64 " frames were in their windows, %" PRIu64
-                  " overran them %s, %" PRIu64 " were wrong.",
-                  v->frames - v->modelled - v->wrong, v->frames, v->modelled,
-                  tt_gate_keeper_text(v->verifier.taprio.keeper), v->wrong);
+                  "%" PRIu64 " of %" PRIu64 " frames were in their windows; overruns %s: %" PRIu64
+                  "; wrong: %" PRIu64 ".",
+                  v->frames - v->modelled - v->wrong, v->frames,
+                  tt_gate_keeper_text(v->verifier.taprio.keeper), v->modelled, v->wrong);
 }
 
 static json_t *class_json(int class, const struct tt_gate_verified_class *r)

@@ -12,7 +12,7 @@
 #include "gate/taprio.h"
 #include "gate/wire_time.h"
 
-enum tt_gate_place {
+enum tt_frame_place {
     TT_PLACE_INSIDE,
     TT_PLACE_UNCOUNTED, /* modelled: without its overhead it would have ended in time */
     TT_PLACE_BUSY,      /* modelled: it was let out in time, and the wire was busy */
@@ -30,14 +30,14 @@ struct tt_gate_verifier {
 };
 
 struct tt_gate_verdict {
-    enum tt_gate_place place;
+    enum tt_frame_place place;
     int64_t start_ns; /* on the wire */
     int64_t end_ns;
     int64_t by_ns; /* so far outside; 0: inside */
 };
 
 /* Whether what the place names is known and not a fault of who sends. */
-static inline bool tt_gate_place_is_modelled(enum tt_gate_place place)
+static inline bool tt_frame_place_is_modelled(enum tt_frame_place place)
 {
     return place == TT_PLACE_UNCOUNTED || place == TT_PLACE_BUSY;
 }

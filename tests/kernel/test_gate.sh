@@ -126,7 +126,7 @@ END
 ip netns exec listener iperf3 -s -1 >/tmp/server 2>&1 &
 sleep 0.5
 # A stamp is taken behind the kernel's decision, and by 15 us more where the timer of the gates comes between.
-at talker tactus gate verify /tmp/good.json talker0 --speed 100M --kernel "$kernel" --tolerance 30us --duration 1800ms --json >/tmp/verified 2>&1 &
+at talker tactus gate verify /tmp/good.json talker0 --speed 100M --tolerance 30us --duration 1800ms --json >/tmp/verified 2>&1 &
 verify_pid=$!
 at talker iperf3 -c 10.9.0.2 -t 1 -S 0x10 -f k >/tmp/iperf 2>&1
 wait $verify_pid
