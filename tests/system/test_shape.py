@@ -237,9 +237,12 @@ class Shape(unittest.TestCase):
         while time.clock_gettime_ns(time.CLOCK_TAI) < base_ns:
             time.sleep(0.01)
         self.assertTrue(Transfer(lab, data(1_000_000)).is_whole())
-        self.end(lab)
+        figures = self.end(lab)
         logs = self.check_log(lab)
         self.assertEqual([one.start for one in logs[0].lists], [None, base_ns])
+        # Half of the time before, five parts of six after it.
+        share = figures["classes"][0]["open_ns"] / figures["elapsed_ns"]
+        self.assertTrue(0.5 < share < 5 / 6, share)
 
     def test_killed(self):
         lab = self.lab()
