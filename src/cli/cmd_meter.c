@@ -39,6 +39,7 @@ struct command {
     int64_t soak_ns;     /* 0: no soak */
     const char *log;
     const char *html;
+    bool lacking; /* a load that belongs to all of them */
 };
 
 static const struct argp_option options[] = {
@@ -183,12 +184,11 @@ static const char *contradiction(const struct command *command)
 static void set_defaults(struct command *command)
 {
     struct tt_meter_job *job = &command->job;
-    int all = command->soak_ns > 0 ? 1 : TT_LOADS; /* the first is idle */
 
-    if (job->load_count == 0) {
-        for (int kind = 0; kind < all; kind++) {
-            job->loads[job->load_count++] = (enum tt_load_kind)kind;
-        }
+    if (job->load_count == 0 && command->soak_ns > 0) {
+        job->loads[job->load_count++] = TT_LOAD_IDLE;
+    } else if (job->load_count == 0) {
+        command->lacking = !tt_meter_job_all_loads(job);
     }
     if (job->cell_ns == 0) {
         job->cell_ns = CELL_NS;
@@ -218,7 +218,9 @@ static enum tt_exit check(struct command *command)
                    command->job.shape_count);
         code = TT_EXIT_USAGE;
     }
-    return code;
+    /* A folder that was asked for is meant; the one that we happen to be in is not. */
+    return code == TT_EXIT_GOOD && command->lacking && command->job.folder ? TT_EXIT_ENVIRONMENT
+                                                                           : code;
 }
 
 static enum tt_exit run_rows(struct tt_meter_job *job, struct tt_meter_row *rows, size_t *ret_n)
@@ -313,6 +315,7 @@ static enum tt_exit measure(struct command *command)
     }
     shown = show(command, rows, n);
     code = code != TT_EXIT_GOOD ? code : shown != TT_EXIT_GOOD ? shown : judge(rows, n);
+    code = code == TT_EXIT_GOOD && command->lacking ? TT_EXIT_ENVIRONMENT : code;
     for (size_t r = 0; r < n; r++) {
         tt_meter_row_free(&rows[r]);
     }

@@ -102,11 +102,96 @@ static void open_trace(struct tt_meter_job *job)
     }
 }
 
+static void say_load(const struct tt_meter_job *job, enum tt_load_kind kind, int error)
+{
+    const char *load = tt_meter_load_text(tt_load_name(kind));
+    const char *folder = job->folder ? job->folder : "this folder";
+
+    if (error == -ENOSPC) {
+        tt_cli_say(
+            TT_METER_COMMAND,
+            "%s: too little room in %s; a tenth of what is free is used at most. Give another "
+            "folder by --folder, or leave this load out by --load",
+            load, folder);
+    } else if (error == -ECHILD) {
+        tt_cli_say(
+            TT_METER_COMMAND,
+            "cannot start the load %s: somebody ended a process of it (where memory is short, "
+            "the kernel does). Leave it out by --load",
+            load);
+    } else {
+        tt_cli_say(TT_METER_COMMAND,
+                   "cannot start the load %s, with its files in %s: %s. Give another folder by "
+                   "--folder, or leave it out by --load",
+                   load, folder, strerror(-error));
+    }
+}
+
+static struct tt_load_setup load_setup(const struct tt_meter_job *job, enum tt_load_kind kind)
+{
+    return (struct tt_load_setup){
+        .kind = kind, .folder = job->folder, .file_bytes = job->file_bytes};
+}
+
+bool tt_meter_job_all_loads(struct tt_meter_job *job)
+{
+    bool all = true;
+
+    for (int kind = 0; kind < TT_LOADS; kind++) {
+        struct tt_load_setup setup = load_setup(job, (enum tt_load_kind)kind);
+        int error = tt_load_check(&setup);
+
+        if (error) {
+            say_load(job, setup.kind, error);
+            all = false;
+        } else {
+            job->loads[job->load_count++] = setup.kind;
+        }
+    }
+    return all;
+}
+
+static enum tt_exit check_loads(const struct tt_meter_job *job)
+{
+    for (size_t i = 0; i < job->load_count; i++) {
+        struct tt_load_setup setup = load_setup(job, job->loads[i]);
+        int error = tt_load_check(&setup);
+
+        if (error) {
+            say_load(job, setup.kind, error);
+            return TT_EXIT_ENVIRONMENT;
+        }
+    }
+    return TT_EXIT_GOOD;
+}
+
+static enum tt_exit say_failure(const struct tt_meter_job *job, const struct tt_meter_setup *setup,
+                                int error, const char *what)
+{
+    char shape[TT_DURATION_TEXT];
+
+    if (strcmp(what, TT_METER_WHAT_LOAD) == 0) {
+        say_load(job, setup->load.kind, error);
+        return TT_EXIT_ENVIRONMENT;
+    }
+    if (setup->card) {
+        return tt_meter_device_say(error);
+    }
+    tt_cli_say(TT_METER_COMMAND, "%s under %s: cannot %s: %s",
+               tt_meter_shape_text(&setup->shape, shape),
+               tt_meter_load_text(tt_load_name(setup->load.kind)), what, strerror(-error));
+    return TT_EXIT_ENVIRONMENT;
+}
+
 enum tt_exit tt_meter_job_open(struct tt_meter_job *job)
 {
-    struct tt_meter_entry *entries = tt_memory_new(TT_METER_RING_ENTRIES, sizeof(*entries));
-    enum tt_exit code;
+    enum tt_exit code = check_loads(job);
+    struct tt_meter_entry *entries;
 
+    if (code != TT_EXIT_GOOD) {
+        return code;
+    }
+    entries = tt_memory_new(TT_METER_RING_ENTRIES, sizeof(*entries));
     if (!entries) {
         tt_cli_say(TT_METER_COMMAND, "out of memory");
         return TT_EXIT_ENVIRONMENT;
@@ -216,26 +301,6 @@ static void end_progress(const struct tt_meter_job *job)
     }
 }
 
-static enum tt_exit say_failure(const struct tt_meter_setup *setup, int error, const char *what)
-{
-    char shape[TT_DURATION_TEXT];
-    const char *load = tt_meter_load_text(tt_load_name(setup->load.kind));
-
-    if (setup->card) {
-        return tt_meter_device_say(error);
-    }
-    if (error == -ENOSPC) {
-        tt_cli_say(TT_METER_COMMAND,
-                   "cannot %s %s: too little room on the disk; a tenth of what is free is used at "
-                   "most. Give another folder by --folder, or leave this load out by --load",
-                   what, load);
-    } else {
-        tt_cli_say(TT_METER_COMMAND, "%s under %s: cannot %s: %s",
-                   tt_meter_shape_text(&setup->shape, shape), load, what, strerror(-error));
-    }
-    return TT_EXIT_ENVIRONMENT;
-}
-
 enum tt_exit tt_meter_job_run(struct tt_meter_job *job, const struct tt_fragment_shape *shape,
                               enum tt_load_kind load, struct tt_meter_result *ret_result)
 {
@@ -243,7 +308,7 @@ enum tt_exit tt_meter_job_run(struct tt_meter_job *job, const struct tt_fragment
         .shape = *shape,
         .plan_ns = job->cell_ns,
         .policy = job->policy,
-        .load = {.kind = load, .folder = job->folder, .file_bytes = job->file_bytes},
+        .load = load_setup(job, load),
         .machine = &job->machine,
         .ring = &job->ring,
         .midi = shape->count > 0 ? job->midi_port : NULL,
@@ -275,7 +340,7 @@ enum tt_exit tt_meter_job_run(struct tt_meter_job *job, const struct tt_fragment
         say_progress(job, &setup);
         error = tt_meter_run(&setup, ret_result, &what);
         end_progress(job);
-        code = error ? say_failure(&setup, error, what) : TT_EXIT_GOOD;
+        code = error ? say_failure(job, &setup, error, what) : TT_EXIT_GOOD;
     }
     tt_meter_device_close(&job->card);
     if (code != TT_EXIT_GOOD) {

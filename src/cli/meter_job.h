@@ -46,7 +46,9 @@ struct tt_meter_job {
 };
 
 void tt_meter_job_init(struct tt_meter_job *job);
-/* Memory, calibration, devices. TT_EXIT_GOOD, or an exit code after saying why. */
+/* All loads; without those of files, after saying so, where the folder will not do. True: all. */
+bool tt_meter_job_all_loads(struct tt_meter_job *job);
+/* Loads, memory, calibration, devices. TT_EXIT_GOOD, or an exit code after saying why. */
 enum tt_exit tt_meter_job_open(struct tt_meter_job *job);
 void tt_meter_job_close(struct tt_meter_job *job);
 

@@ -102,6 +102,10 @@ static void print_row(const struct tt_meter_row *row)
         snprintf(what, sizeof(what), "Round trip under %s",
                  tt_meter_load_text(row->results[i].load_name));
         print_latency(what, row->results[i].round_trip);
+        if (row->results[i].load.error) {
+            printf("The load %s ended early: %s\n", row->results[i].load_name,
+                   strerror(-row->results[i].load.error));
+        }
         if (row->results[i].left_out > 0) {
             printf("%" PRIu64 " cycles are not in the distributions: nobody came to take them\n",
                    row->results[i].left_out);

@@ -9,6 +9,7 @@
 
 #define LOSS_PART   4  /* of a fragment */
 #define GOOD_CYCLES 16 /* so many make what is usual */
+#define INCIDENT_NS TT_CELL_WINDOW_NS
 
 void tt_cell_init(struct tt_cell *cell, const struct tt_fragment_shape *shape, int64_t start_ns,
                   int64_t usual_compute_ns, const struct tt_reading *reading)
@@ -80,7 +81,7 @@ void tt_cell_cycle(struct tt_cell *cell, const struct tt_cycle *cycle)
     tt_history_record(&cell->compute_curve, cycle->done_ns, compute_ns);
     cell->last_done_ns = cycle->done_ns;
     stretch->cycles++;
-    stretch->sleeps += cycle->computed_ns < cycle->fate.due_ns;
+    stretch->sleeps += cycle->sleeps;
     stretch->waiting_ns += cycle->done_ns - tt_max64(cycle->computed_ns, cycle->fate.due_ns);
     stretch->compute_ns += compute_ns;
     stretch->gap_ns += cycle->gap_ns;
@@ -201,6 +202,9 @@ void tt_cell_reading(struct tt_cell *cell, const struct tt_reading *reading,
         add_surroundings(surroundings, &evidence);
         tt_cause_find(&evidence, &loss);
         add_loss(&cell->incident, &loss, &evidence);
+        if (cell->incident.end_ns - cell->incident.start_ns >= INCIDENT_NS) {
+            close_incident(cell);
+        }
     } else {
         if (cell->open) {
             close_incident(cell);

@@ -6,7 +6,7 @@
  * that lost time, after the one behind it, and every so many besides: a reading costs more than a
  * cycle may. A loss is what the cycles between two readings took beyond what is usual; losses
  * without a good cycle between them are one incident (a burst: one thing happened, and several
- * fragments felt it).
+ * fragments felt it). One that does not end is told every second, as one more.
  *
  * The caller owns the memory (some MB; nothing grows). One thread.
  */
@@ -30,6 +30,7 @@ struct tt_cycle {
     int64_t done_ns;     /* handed over */
     int64_t offset_ns;   /* that clock - CLOCK_MONOTONIC */
     int64_t gap_ns;      /* interruptions within the computation */
+    int64_t sleeps;      /* for room */
     struct tt_fragment_fate fate;
 };
 

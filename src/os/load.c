@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/attr.h"
 #include "base/min_max.h"
 #include "base/ns.h"
 #include "os/clock.h"
@@ -56,6 +57,7 @@ static int work(const struct tt_load_job *job)
 /* Nothing of the parent's is left in the child: no signal handler, no priority, no longer life. */
 __attribute__((noreturn)) static void child(const struct tt_load_job *job, pid_t parent)
 {
+    static const int left_to_parent[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
     struct sched_param param = {.sched_priority = job->setup->priority};
     int expected = 0;
     int error;
@@ -63,7 +65,10 @@ __attribute__((noreturn)) static void child(const struct tt_load_job *job, pid_t
     for (int number = 1; number < NSIG; number++) {
         signal(number, SIG_DFL);
     }
-    signal(SIGPIPE, SIG_IGN);
+    /* A terminal interrupts all of its processes; who started the load says when it ends. */
+    for (size_t i = 0; i < TT_COUNT_OF(left_to_parent); i++) {
+        signal(left_to_parent[i], SIG_IGN);
+    }
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     prctl(PR_SET_NAME, "tactus-load");
     if (getppid() != parent) {
@@ -174,15 +179,42 @@ static void raise_caller(struct tt_load *load, int priority)
 
 static int find_file_bytes(const struct tt_load_setup *setup, int64_t *ret_bytes)
 {
+    const char *folder = setup->folder ? setup->folder : ".";
     struct statvfs disk;
     int64_t most = setup->file_bytes > 0 ? setup->file_bytes : FILE_BYTES;
 
-    if (statvfs(setup->folder ? setup->folder : ".", &disk) != 0) {
+    if (statvfs(folder, &disk) != 0 || access(folder, W_OK | X_OK) != 0) {
         return -errno;
     }
     /* A copy has two files. */
     *ret_bytes = tt_min64(most, (int64_t)disk.f_bavail * (int64_t)disk.f_frsize / FREE_PART / 2);
     return *ret_bytes < FILE_BYTES_MIN ? -ENOSPC : 0;
+}
+
+static bool has_files(const struct tt_load_setup *setup)
+{
+    return setup->kind >= TT_LOAD_WRITE && setup->kind <= TT_LOAD_READ;
+}
+
+int tt_load_check(const struct tt_load_setup *setup)
+{
+    int64_t bytes;
+
+    return has_files(setup) ? find_file_bytes(setup, &bytes) : 0;
+}
+
+/* One of them is no more; it can still be waited for. */
+static bool one_has_ended(const struct tt_load *load)
+{
+    for (unsigned i = 0; i < load->count; i++) {
+        siginfo_t info = {0};
+
+        if (waitid(P_PID, (id_t)load->pids[i], &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+            info.si_pid != 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* All are at work, or one failed. */
@@ -192,8 +224,10 @@ static int wait_until_ready(struct tt_load *load)
     int64_t end_ns = tt_clock_mono_ns() + READY_MAX_NS;
 
     while (atomic_load(&load->shared->ready) < (int)load->count) {
+        bool ended = one_has_ended(load);
         int error = atomic_load(&load->shared->error);
 
+        error = error || !ended ? error : -ECHILD;
         if (error || tt_clock_mono_ns() > end_ns) {
             return error ? error : -ETIMEDOUT;
         }
@@ -206,8 +240,7 @@ int tt_load_start(struct tt_load *load, const struct tt_load_setup *setup)
 {
     struct tt_load_job job = {.setup = setup, .socket = -1};
     struct tt_load_setup plain = *setup;
-    bool files = setup->kind >= TT_LOAD_WRITE && setup->kind <= TT_LOAD_READ;
-    int error = files ? find_file_bytes(setup, &job.file_bytes) : 0;
+    int error = has_files(setup) ? find_file_bytes(setup, &job.file_bytes) : 0;
 
     *load = (struct tt_load){0};
     if (error || setup->kind == TT_LOAD_IDLE) {
@@ -237,13 +270,17 @@ int tt_load_start(struct tt_load *load, const struct tt_load_setup *setup)
 
 void tt_load_stop(struct tt_load *load, struct tt_load_done *ret_done)
 {
+    bool ended;
+
     if (ret_done) {
         *ret_done = (struct tt_load_done){0};
     }
     if (ret_done && load->shared) {
         ret_done->bytes = atomic_load(&load->shared->bytes);
         ret_done->rounds = atomic_load(&load->shared->rounds);
+        ended = one_has_ended(load);
         ret_done->error = atomic_load(&load->shared->error);
+        ret_done->error = ret_done->error || !ended ? ret_done->error : -ECHILD;
         ret_done->elapsed_ns = tt_clock_mono_ns() - load->start_mono_ns;
     }
     for (unsigned i = 0; i < load->count; i++) {

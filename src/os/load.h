@@ -57,6 +57,8 @@ struct tt_load {
     struct sched_param param;
 };
 
+/* Whether it can have its files: 0, -ENOSPC, -EACCES … A load without files always can. */
+int tt_load_check(const struct tt_load_setup *setup);
 /* Returns when the load is at work, which takes files some time. With a priority the calling thread
  * is put just above until it stops the load, or it might never come to that. 0, or -errno; then
  * there is no load. */

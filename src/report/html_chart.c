@@ -176,12 +176,19 @@ static void tail_early(struct tail *tail, const struct tt_hist *hist)
     }
 }
 
-/* A decade beyond the largest size and the smallest share, so that the ends are seen. */
-static void tail_axes(struct tail *tail, const struct tt_hist *hist)
+/* Whole decades, so that the ends are seen and the marks as well: how far off they are is what one
+ * looks for. Where values are on both sides, or none is small, sizes begin at 1 ns. */
+static void tail_axes(struct tail *tail, const struct tt_chart *chart, const struct tt_hist *hist)
 {
     double size = fmax(fabs((double)hist->min), fabs((double)hist->max));
+    double to;
 
-    tail->across = axis_across(1, pow(10, ceil(log10(fmax(size, 10)))), true);
+    for (size_t i = 0; i < chart->mark_count; i++) {
+        size = fmax(size, (double)chart->marks[i].at_ns);
+    }
+    to = pow(10, ceil(log10(fmax(size, 10))));
+    tail->across = axis_across(
+        hist->min > 0 ? fmin(pow(10, floor(log10((double)hist->min))), to / 10) : 1, to, true);
     tail->up = axis_up(pow(10, floor(log10(1 / (double)hist->n) - 1e-9)), 1, true);
 }
 
@@ -194,7 +201,7 @@ void tt_chart_tail(struct tt_html *page, const struct tt_chart *chart, const str
     if (hist->n == 0 || (hist->min == 0 && hist->max == 0)) {
         return;
     }
-    tail_axes(&tail, hist);
+    tail_axes(&tail, chart, hist);
     snprintf(description, sizeof(description),
              "The share of %" PRIu64 " values that is so late or later, and so early or earlier, "
              "on logarithmic axes. The latest is %s, the earliest %s.",

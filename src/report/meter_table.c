@@ -43,7 +43,11 @@ void tt_meter_table_worst(struct tt_meter_table *made, const struct tt_meter_row
         tt_table_cell(&made->table, "%s (%.3g ms)%s", tt_meter_shape_text(&rows[r].shape, shape),
                       (double)buffer_ns / 1e6, rows[r].tuned ? " tuned" : "");
         for (size_t i = 0; i < loads; i++) {
-            cell_worst(&made->table, &rows[r], &rows[r].results[i]);
+            if (i < rows[r].count) {
+                cell_worst(&made->table, &rows[r], &rows[r].results[i]);
+            } else {
+                tt_table_cell(&made->table, "-"); /* interrupted */
+            }
         }
     }
 }

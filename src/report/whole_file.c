@@ -4,25 +4,53 @@
 #include "report/whole_file.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+static void forget(struct tt_whole_file *file)
+{
+    free(file->temporary);
+    free(file->path);
+    *file = (struct tt_whole_file){0};
+}
+
+/* Where a symbolic link leads is replaced, and not the link; a device, a pipe, a folder is not. */
+static int find_place(struct tt_whole_file *file, const char *path)
+{
+    struct stat status;
+    bool there = stat(path, &status) == 0;
+
+    if (there && !S_ISREG(status.st_mode)) {
+        return 0;
+    }
+    file->path = there ? realpath(path, NULL) : strdup(path);
+    if (!file->path) {
+        return -errno;
+    }
+    if (asprintf(&file->temporary, "%s.%ld.tmp", file->path, (long)getpid()) < 0) {
+        file->temporary = NULL;
+        return -ENOMEM;
+    }
+    return 0;
+}
 
 int tt_whole_file_open(struct tt_whole_file *file, const char *path)
 {
-    char *temporary;
-    FILE *out;
-    int error;
+    struct tt_whole_file made = {0};
+    int error = find_place(&made, path);
 
-    if (asprintf(&temporary, "%s.%ld.tmp", path, (long)getpid()) < 0) {
-        return -ENOMEM;
+    if (!error) {
+        made.out = fopen(made.temporary ? made.temporary : path, "we");
+        error = made.out ? 0 : -errno;
     }
-    out = fopen(temporary, "we");
-    if (!out) {
-        error = -errno;
-        free(temporary);
+    if (error) {
+        forget(&made);
         return error;
     }
-    *file = (struct tt_whole_file){.out = out, .temporary = temporary, .path = path};
+    *file = made;
     return 0;
 }
 
@@ -33,14 +61,13 @@ int tt_whole_file_close(struct tt_whole_file *file)
     if (fclose(file->out) != 0 && !error) {
         error = -errno;
     }
-    if (!error && rename(file->temporary, file->path) != 0) {
+    if (file->temporary && !error && rename(file->temporary, file->path) != 0) {
         error = -errno;
     }
-    if (error) {
+    if (file->temporary && error) {
         unlink(file->temporary);
     }
-    free(file->temporary);
-    *file = (struct tt_whole_file){0};
+    forget(file);
     return error;
 }
 
@@ -48,8 +75,9 @@ void tt_whole_file_drop(struct tt_whole_file *file)
 {
     if (file->out) {
         fclose(file->out);
-        unlink(file->temporary);
-        free(file->temporary);
-        *file = (struct tt_whole_file){0};
+        if (file->temporary) {
+            unlink(file->temporary);
+        }
+        forget(file);
     }
 }

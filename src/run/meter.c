@@ -265,7 +265,7 @@ int tt_meter_run(const struct tt_meter_setup *setup, struct tt_meter_result *ret
     ret_result->load_name = tt_load_name(setup->load.kind);
     ret_result->interrupted = false;
     load_setup.seconds = (unsigned)(setup->plan_ns / TT_NS_PER_S) + LOAD_LIMIT_S;
-    *ret_what = "start the load";
+    *ret_what = TT_METER_WHAT_LOAD;
     error = tt_load_start(&load, &load_setup);
     if (error == 0) {
         tt_machine_time(-1, &time);

@@ -58,6 +58,8 @@ struct tt_meter_result {
     bool interrupted;
 };
 
+#define TT_METER_WHAT_LOAD "start the load"
+
 /* 0, or -errno with *ret_what: what could not be done, for a message. *ret_result is the caller's,
  * its cell set. */
 int tt_meter_run(const struct tt_meter_setup *setup, struct tt_meter_result *ret_result,

@@ -83,7 +83,8 @@ static void follow(struct tt_meter_card *card, const struct tt_card_sight *sight
 }
 
 /* Until a fragment fits. 0; -EPIPE: it ran empty; -errno. */
-static int wait_for_room(struct tt_meter_card *card, struct tt_meter_host *host)
+static int wait_for_room(struct tt_meter_card *card, struct tt_meter_host *host,
+                         struct tt_cycle *cycle)
 {
     struct tt_card *playback = card->playback;
     int64_t end_ns = host->ops->now_ns(host) + STILL_MAX_NS;
@@ -105,6 +106,7 @@ static int wait_for_room(struct tt_meter_card *card, struct tt_meter_host *host)
         if (now_ns > end_ns) {
             return -EIO;
         }
+        cycle->sleeps++;
         host->ops->sleep_until(
             host, tt_max64(now_ns + NAP_MIN_NS,
                            sight.mono_ns + tt_frames_to_ns(missing, playback->rate_hz)));
@@ -196,7 +198,7 @@ int tt_meter_card_cycle(struct tt_meter_card *card, struct tt_meter_host *host,
                         struct tt_fragments *fragments, struct tt_cycle *cycle,
                         int64_t *ret_round_trip_ns)
 {
-    int error = wait_for_room(card, host);
+    int error = wait_for_room(card, host, cycle);
 
     if (error == 0) {
         cycle->done_ns = host->ops->now_ns(host);

@@ -54,12 +54,10 @@ static void wait_for_room(struct tt_meter_loop *loop, struct tt_cycle *cycle)
     struct tt_meter_host *host = loop->host;
     int64_t due_ns = tt_fragments_due_ns(&loop->fragments, loop->fragments.next);
 
-    if (cycle->computed_ns < due_ns) {
+    cycle->done_ns = cycle->computed_ns < due_ns ? cycle->computed_ns : host->ops->now_ns(host);
+    while (cycle->done_ns < due_ns) { /* again after a signal */
         host->ops->sleep_until(host, due_ns);
-    }
-    cycle->done_ns = host->ops->now_ns(host);
-    while (cycle->done_ns < due_ns) { /* a signal */
-        host->ops->sleep_until(host, due_ns);
+        cycle->sleeps++;
         cycle->done_ns = host->ops->now_ns(host);
     }
     tt_fragments_hand_over(&loop->fragments, cycle->done_ns, &cycle->fate);

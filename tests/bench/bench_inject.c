@@ -33,7 +33,8 @@
 #define PERCENT    30
 #define FILE_BYTES (INT64_C(64) << 20)
 #define PAGE_BYTES 4096
-#define GAP_NS     (120 * TT_NS_PER_MS) /* around a disturbance */
+#define BEFORE_NS  (120 * TT_NS_PER_MS)
+#define AFTER_NS   (400 * TT_NS_PER_MS) /* who tells of losses has no priority */
 
 struct order {
     atomic_int slow_cycles; /* that many computations take five times as long */
@@ -234,11 +235,11 @@ static bool run_kind(enum tt_cause kind, unsigned times, pid_t loop, int fd)
         struct found found;
         int64_t from_ns;
 
-        sleep_ns(random_ns(GAP_NS, 2 * GAP_NS));
+        sleep_ns(random_ns(BEFORE_NS, 2 * BEFORE_NS));
         find(fd, 0, 0);
         from_ns = tt_clock_mono_ns();
         disturb(kind, loop);
-        sleep_ns(GAP_NS);
+        sleep_ns(AFTER_NS);
         found = find(fd, from_ns, tt_clock_mono_ns());
         row[found.loss.main]++;
         if (found.loss.main != kind)

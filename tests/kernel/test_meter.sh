@@ -15,6 +15,11 @@ sum_holds() {
 }
 # soak FILE WORD: a line with it is there.
 told() { grep -q "\"cause\":\"$2\"" "$1"; }
+# begun FILE: the soak has said what it measures, and runs for a second.
+begun() {
+    until grep -q plan_ns "$1"; do usleep 20000; done
+    sleep 1
+}
 above() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "" && a > b) }'; }
 
 # shellcheck disable=SC2086 # words
@@ -39,7 +44,7 @@ above() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "" && a > b) }'; }
 
     tactus meter $card --for 2s >stop.jsonl 2>said &
     meter=$!
-    sleep 1
+    begun stop.jsonl
     kill -STOP $meter
     usleep 300000
     kill -CONT $meter
@@ -56,7 +61,7 @@ printf '#!/bin/sh\nwhile :; do :; done\n' >busy_hog
 chmod +x busy_hog
 tactus meter --for 3s --compute 10 --json >hog.jsonl 2>said &
 meter=$!
-sleep 1
+begun hog.jsonl
 # It becomes busy_hog while it runs. This shell has no priority: throttling lets it in again, 950 ms later.
 chrt -f 90 ./busy_hog &
 hog=$!

@@ -57,6 +57,20 @@ static void exact_cell(void **state)
     made_run_done(&run);
 }
 
+/* A computation that never ends in time is told of while it goes on. */
+static void endless_loss(void **state)
+{
+    struct made_run run;
+
+    (void)state;
+    made_run_init(&run, &small, 1, 80, 3500 * TT_NS_PER_MS, SECOND_NS);
+    made_machine_add(&run.machine, TT_CAUSE_SLOWER, SECOND_NS + 100 * TT_NS_PER_MS, 10 * SECOND_NS);
+    made_run_go(&run);
+    assert_in_range(run.incidents, 3, 4);
+    assert_int_equal(run.cell->causes[TT_CAUSE_SLOWER].incidents, run.incidents);
+    made_run_done(&run);
+}
+
 static void random_happenings(struct made_run *run, uint64_t *random, int64_t plan_ns)
 {
     static const enum tt_cause kinds[] = {TT_CAUSE_OTHERS, TT_CAUSE_STOPPED,    TT_CAUSE_FAULT,
@@ -267,10 +281,8 @@ static void comparisons(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exact_cell),
-        cmocka_unit_test(identity),
-        cmocka_unit_test(causes),
-        cmocka_unit_test(comparisons),
+        cmocka_unit_test(exact_cell), cmocka_unit_test(endless_loss), cmocka_unit_test(identity),
+        cmocka_unit_test(causes),     cmocka_unit_test(comparisons),
     };
 
     runs = argc > 1 ? (unsigned)atoi(argv[1]) : runs;

@@ -17,7 +17,7 @@ import threading
 import time
 
 TALKER, LISTENER = "va", "vb"
-TIMEOUT_S = 90
+TIMEOUT_S = 180
 signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup(1) it would be ignored by what is started here
 # A busy machine is neither late nor too slow to read or write.
 EASY = ["--mtt", "900ms", "--buffer", "10s"]

@@ -152,6 +152,25 @@ class Runs(Meter):
         # A buffer of 1.3 s is held where a loop runs at all; what cannot be computed in time is not.
         self.meter("--time", "1500ms", "--compute", "1", "--load", "idle", "--require", "16384x4", codes=(0,))
 
+    def test_interrupted(self):
+        """As a terminal does it, to all of its processes: a table ends at once, with what it has, in whichever row."""
+        for after_s in (0.1, 0.4, 0.8, 1.3):
+            process = subprocess.Popen([TACTUS, "meter", *SHORT, "--buffer", ",".join(24 * ["64x3"]), "--load",
+                                        "idle,memory,scheduler", "--json", "--html", "page.html"], text=True, cwd=self.path,
+                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+            time.sleep(after_s)
+            os.killpg(process.pid, signal.SIGINT)
+            out, said = process.communicate(timeout=LIMIT_S)
+            if process.returncode == -signal.SIGINT:
+                continue  # it had not begun
+            self.assertIn(process.returncode, (0, 1, 4), said)
+            # Where this test is not let run for so long, the table is over by then.
+            self.assertTrue(json.loads(out)["interrupted"] or len(json.loads(out)["rows"]) == 24)
+            for row in json.loads(out)["rows"]:
+                self.check_sums(row)
+            self.assertIn("<svg", (self.path / "page.html").read_text())
+            self.assertEqual(os.listdir(self.path), ["page.html"])
+
     def test_rootless(self):
         if os.geteuid() != 0:
             return  # all of the others were
@@ -162,6 +181,18 @@ class Runs(Meter):
         report = json.loads(process.stdout)
         self.assertFalse(report["policy_granted"])
         self.check_sums(report["rows"][0])
+
+    def test_folder_that_will_not_do(self):
+        """All loads but those that need it; an environment that lacks something, unless something worse is found."""
+        user = ["setpriv", "--reuid", "65534", "--clear-groups", "--inh-caps=-all"] if os.geteuid() == 0 else []
+        process = subprocess.run([*user, TACTUS, "meter", *SHORT, "--json"], text=True, capture_output=True, check=False,
+                                 cwd="/", timeout=LIMIT_S)
+        self.assertIn(process.returncode, (1, 3, 4), process.stderr)
+        self.assertEqual(process.stderr.count("files in this folder: Permission denied"), 3)
+        loads = [cell["load"] for cell in json.loads(process.stdout)["rows"][0]["loads"]]
+        self.assertEqual(loads, ["idle", "proc", "scheduler", "memory", "network"])
+        out, said = self.meter("--folder", "/nonexistent", codes=(3,))
+        self.assertEqual((out, said.count("No such file")), ("", 3))
 
     def test_midi(self):
         master, slave = pty.openpty()

@@ -5,10 +5,12 @@
 #include "test.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/ns.h"
@@ -79,6 +81,37 @@ static void test_page_is_whole_or_not_there(void **state)
     assert_int_equal(tt_html_close(&page), 0);
     assert_int_equal(access(path, F_OK), 0);
     assert_int_equal(tt_html_open(&page, "/nowhere/at/all.html", "title"), -ENOENT);
+}
+
+/* Of what is no file of ours the place is not taken: a link stays one, and so does a pipe. */
+static void test_page_into_what_is_there(void **state)
+{
+    char link[sizeof(path) + 8];
+    char fifo[sizeof(path) + 8];
+    struct tt_html page;
+    struct stat status;
+    char byte;
+    int reader;
+
+    (void)state;
+    snprintf(link, sizeof(link), "%s.link", path);
+    snprintf(fifo, sizeof(fifo), "%s.fifo", path);
+    assert_int_equal(symlink(path, link), 0);
+    assert_int_equal(tt_html_open(&page, link, "title"), 0);
+    assert_int_equal(tt_html_close(&page), 0);
+    assert_int_equal(lstat(link, &status), 0);
+    assert_true(S_ISLNK(status.st_mode));
+    assert_int_equal(mkfifo(fifo, 0600), 0);
+    reader = open(fifo, O_RDONLY | O_NONBLOCK);
+    assert_int_equal(tt_html_open(&page, fifo, "title"), 0);
+    assert_int_equal(tt_html_close(&page), 0);
+    assert_int_equal(read(reader, &byte, 1), 1);
+    assert_int_equal(byte, '<');
+    assert_int_equal(lstat(fifo, &status), 0);
+    assert_true(S_ISFIFO(status.st_mode));
+    close(reader);
+    unlink(link);
+    unlink(fifo);
 }
 
 static void draw(struct tt_html *page, const struct tt_hist *hist, const struct tt_history *history)
@@ -177,6 +210,30 @@ static void test_what_is_outside_is_counted(void **state)
     free(history);
 }
 
+/* The tail reaches the marks, and begins with the decade of the least. */
+static void test_tail_reaches_its_marks(void **state)
+{
+    static const struct tt_chart_mark marks[] = {{1300000, "buffer"}};
+    struct tt_chart chart = {"Lateness", "lateness", marks, TT_COUNT_OF(marks)};
+    struct tt_hist *hist = calloc(1, sizeof(*hist));
+    struct tt_html page;
+    char *text;
+
+    (void)state;
+    tt_hist_record(hist, 2000);
+    tt_hist_record(hist, 3000);
+    assert_int_equal(tt_html_open(&page, path, "title"), 0);
+    tt_chart_tail(&page, &chart, hist);
+    assert_int_equal(tt_html_close(&page), 0);
+    text = read_page();
+    assert_non_null(strstr(text, ">buffer</text>"));
+    assert_non_null(strstr(text, ">1 us</text>"));
+    assert_null(strstr(text, ">100 ns</text>"));
+    assert_non_null(strstr(text, ">10 ms</text>"));
+    free(text);
+    free(hist);
+}
+
 static int start(void **state)
 {
     (void)state;
@@ -197,7 +254,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_text_stays_text),
         cmocka_unit_test(test_page_is_whole_or_not_there),
+        cmocka_unit_test(test_page_into_what_is_there),
         cmocka_unit_test(test_nothing_is_drawn_of_nothing),
+        cmocka_unit_test(test_tail_reaches_its_marks),
         cmocka_unit_test(test_any_values),
         cmocka_unit_test(test_what_is_outside_is_counted),
     };

@@ -118,6 +118,33 @@ static void starter_is_killed(void **state)
     close(ends[1]);
 }
 
+/* A terminal's ^C reaches the load as well, and is not for it; that the kernel killed some of it is
+ * told. */
+static void signals(void **state)
+{
+    struct tt_load_setup setup = {.kind = TT_LOAD_SCHEDULER, .seconds = 60};
+    struct tt_load_done done;
+    struct tt_load load;
+
+    (void)state;
+    assert_int_equal(tt_load_start(&load, &setup), 0);
+    for (unsigned i = 0; i < load.count; i++) {
+        kill(load.pids[i], SIGINT);
+        kill(load.pids[i], SIGTERM);
+        kill(load.pids[i], SIGHUP);
+    }
+    nap();
+    tt_load_stop(&load, &done);
+    assert_int_equal(done.error, 0);
+    setup.kind = TT_LOAD_PROC;
+    assert_int_equal(tt_load_start(&load, &setup), 0);
+    kill(load.pids[0], SIGKILL);
+    assert_int_equal(waitid(P_PID, (id_t)load.pids[0], &(siginfo_t){0}, WEXITED | WNOWAIT), 0);
+    tt_load_stop(&load, &done);
+    assert_int_equal(done.error, -ECHILD);
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+}
+
 /* Nobody stops it: it ends by itself. */
 static void ends_by_itself(void **state)
 {
@@ -135,8 +162,11 @@ static void ends_by_itself(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_does_something), cmocka_unit_test(idle_is_none),
-        cmocka_unit_test(no_such_folder),      cmocka_unit_test(starter_is_killed),
+        cmocka_unit_test(each_does_something),
+        cmocka_unit_test(idle_is_none),
+        cmocka_unit_test(no_such_folder),
+        cmocka_unit_test(starter_is_killed),
+        cmocka_unit_test(signals),
         cmocka_unit_test(ends_by_itself),
     };
     int failed;
