@@ -13,9 +13,9 @@ echo '[{"kind":"taprio","root":true,"options":{"tc":2,"map":[0,0,0,0,0,0,1,0,0,0
     '{"cmd":"S","gatemask":"0x1","interval":500000}]}}]' >/tmp/gates.json
 
 begin() {
-    at listener departed listener0 /tmp/log >/tmp/departed &
+    ip netns exec listener departed listener0 /tmp/log >/tmp/departed &
     departed_pid=$!
-    at talker tactus gate shape --schedule /tmp/gates.json --rate 100M --to talker0 --log /tmp/log --json "$@" \
+    ip netns exec talker tactus gate shape --schedule /tmp/gates.json --rate 100M --to talker0 --log /tmp/log --json "$@" \
         >/tmp/shape.json 2>/tmp/said &
     shape_pid=$!
     for _ in $(seq 200); do
