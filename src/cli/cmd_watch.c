@@ -420,7 +420,7 @@ static int find_kinds(const struct watch *watch, bool *ret_files)
 
 static int watch_run(struct watch *watch)
 {
-    bool files;
+    bool files = false;
     int code = find_kinds(watch, &files);
 
     if (code == TT_EXIT_GOOD) {

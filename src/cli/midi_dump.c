@@ -113,13 +113,13 @@ void tt_midi_dump_text(FILE *out, const uint8_t *data, size_t bytes)
     fputc('"', out);
 }
 
-void tt_midi_dump_seconds(FILE *out, int64_t ns)
+const char *tt_midi_seconds_format(int64_t ns, char ret_text[TT_MIDI_SECONDS_TEXT])
 {
-    int64_t seconds = ns / TT_NS_PER_S;
-    int64_t rest = ns % TT_NS_PER_S;
+    uint64_t size = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
 
-    fprintf(out, "%s%" PRId64 ".%09" PRId64, ns < 0 && seconds == 0 ? "-" : "", seconds,
-            rest < 0 ? -rest : rest);
+    snprintf(ret_text, TT_MIDI_SECONDS_TEXT, "%s%" PRIu64 ".%09" PRIu64, ns < 0 ? "-" : "",
+             size / TT_NS_PER_S, size % TT_NS_PER_S);
+    return ret_text;
 }
 
 void tt_midi_dump_bytes(FILE *out, const uint8_t *data, size_t bytes)

@@ -42,8 +42,9 @@ void tt_midi_dump_json_end(struct tt_midi_dump *dump);
 json_t *tt_midi_dump_hex(const uint8_t *data, size_t bytes);
 /* What a person may see of a text: no control characters; what is no UTF-8 as \xNN. */
 void tt_midi_dump_text(FILE *out, const uint8_t *data, size_t bytes);
-/* "12.000034567", -0.5 … seconds */
-void tt_midi_dump_seconds(FILE *out, int64_t ns);
+#define TT_MIDI_SECONDS_TEXT 32
+/* "12.000034567", "-0.500000000". Returns ret_text. */
+const char *tt_midi_seconds_format(int64_t ns, char ret_text[TT_MIDI_SECONDS_TEXT]);
 void tt_midi_dump_bytes(FILE *out, const uint8_t *data, size_t bytes);
 
 #endif

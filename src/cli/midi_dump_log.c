@@ -40,10 +40,9 @@ static int64_t since_start(const struct show *show, int64_t mono_ns)
 
 static void print_time(const struct show *show, int64_t mono_ns)
 {
-    int64_t ns = since_start(show, mono_ns);
+    char text[TT_MIDI_SECONDS_TEXT];
 
-    fprintf(show->dump->out, "%9" PRId64 ".%09" PRId64, tt_floor_div(ns, TT_NS_PER_S),
-            ns - tt_floor_div(ns, TT_NS_PER_S) * TT_NS_PER_S);
+    fprintf(show->dump->out, "%19s", tt_midi_seconds_format(since_start(show, mono_ns), text));
 }
 
 /* The line's beginning: time and port. */
@@ -58,6 +57,7 @@ static void show_event(struct show *show, unsigned port, const struct tt_midi_ev
 {
     static const char *const kinds[] = {"message", "sysex", "stray"};
     char text[TT_MIDI_MESSAGE_TEXT];
+    char seconds[TT_MIDI_SECONDS_TEXT];
     FILE *out;
 
     tt_midi_message_format(event->data, event->bytes, text);
@@ -80,9 +80,8 @@ static void show_event(struct show *show, unsigned port, const struct tt_midi_ev
         fprintf(out, "%s%s", event->kind == TT_MIDI_EVENT_STRAY ? "stray: " : "", text);
     }
     if (event->last_ns != event->first_ns) {
-        fprintf(out, "  (last byte ");
-        tt_midi_dump_seconds(out, event->last_ns - event->first_ns);
-        fputs(" s later)", out);
+        fprintf(out, "  (last byte %s s later)",
+                tt_midi_seconds_format(event->last_ns - event->first_ns, seconds));
     }
     fputc('\n', out);
 }
@@ -151,6 +150,7 @@ static void show_clock(struct show *show, const struct tt_midi_frame *frame,
                        const struct tt_midi_log_clock *clock)
 {
     const struct tt_midi_log_header *header = &show->log->header;
+    char text[TT_MIDI_SECONDS_TEXT];
     int64_t off_ns = clock->utc_ns - header->clock.utc_ns - (frame->time_mono_ns - header->mono_ns);
 
     if (show->dump->json) {
@@ -162,9 +162,8 @@ static void show_clock(struct show *show, const struct tt_midi_frame *frame,
         return;
     }
     print_time(show, frame->time_mono_ns);
-    fputs("    -  wall clock: ", show->dump->out);
-    tt_midi_dump_seconds(show->dump->out, off_ns);
-    fputs(" s from where the start puts it\n", show->dump->out);
+    fprintf(show->dump->out, "    -  wall clock: %s s from where the start puts it\n",
+            tt_midi_seconds_format(off_ns, text));
 }
 
 static void show_frame(struct show *show, const struct tt_midi_frame *frame)

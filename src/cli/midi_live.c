@@ -6,8 +6,8 @@
 #include <inttypes.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "base/ns.h"
 #include "cli/midi_dump.h"
 #include "midi/log.h"
 #include "midi/parser.h"
@@ -64,14 +64,14 @@ static bool is_taken(const struct tt_midi_live *live)
 
 static bool begin_line(struct tt_midi_live *live, unsigned port, int64_t mono_ns)
 {
-    int64_t ns = mono_ns - live->start_mono_ns;
+    char text[TT_MIDI_SECONDS_TEXT];
 
     if (live->lines++ >= LINES_A_FLUSH || !is_taken(live)) {
         live->more++;
         return false;
     }
-    fprintf(live->out, "%9" PRId64 ".%06" PRId64 " %3u  ", tt_floor_div(ns, TT_NS_PER_S),
-            (ns - tt_floor_div(ns, TT_NS_PER_S) * TT_NS_PER_S) / TT_NS_PER_US, port);
+    tt_midi_seconds_format(mono_ns - live->start_mono_ns, text);
+    fprintf(live->out, "%16.*s %3u  ", (int)strlen(text) - 3, text, port); /* us */
     return true;
 }
 

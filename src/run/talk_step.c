@@ -11,7 +11,7 @@
 
 /* PDUs that leave when they are handed over are so in handfuls: the first are on the wire while the
  * last are made, and when each left is known to the time that so many take. */
-#define HANDFUL 8
+#define HANDFUL 16
 
 /* What the next PDU gets of the program's frames, the rest is silence; and how far that takes the
  * device. */

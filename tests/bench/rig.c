@@ -23,7 +23,7 @@
 #define PACKET_BYTES  (TT_ETH_HEADER_BYTES + TT_AAF_HEADER_BYTES + 6 * 2 * 2)
 #define FAR_AHEAD     (INT64_MAX / 4)
 #define HORIZON_NS    (50 * TT_NS_PER_MS)
-#define RIG_HANDFUL   8 /* as the engine's: when each left is known so well */
+#define RIG_HANDFUL   16 /* as the engine's: when each left is known so well */
 
 static void must(int result, const char *what)
 {

@@ -131,6 +131,11 @@ class Files(unittest.TestCase):
             _, tracks = midi.read_smf(self.path / "take.mid")
             self.assertEqual([sum(data == NOTE for _, data in track) for track in tracks], [0, 100])
 
+    def test_a_time_before_the_start(self):
+        """A loss can begin before the log does, as one that the port's buffer already had."""
+        log = self.write("take.raw", midi.header() + midi.frame(S, NOTE) + midi.loss(S - 47419, 2 * S, 5))
+        self.assertIn("1.000000000    0  LOST: 5 bytes since       -0.000047419\n", run("dump", log)[1])
+
     def test_names_that_are_no_utf_8(self):
         """Nothing is left out of JSON for a name."""
         log = self.write("take.raw", midi.header() + midi.frame(S, b"l\xe9ft", midi.NAME) +
