@@ -78,6 +78,7 @@ static enum tt_exit use_schedule(struct tt_gate_shape *job)
     struct tt_classifier *classifier = &job->setup.classifier;
 
     job->setup.list = port->list;
+    job->windows.list = port->list;
     job->setup.shaper.classes = port->class_count > 0 ? port->class_count : 1;
     for (unsigned p = 0; p < TT_CLASSIFY_PRIORITIES; p++) {
         classifier->class_of_priority[p] = (uint8_t)tt_gate_class_of(port, p);

@@ -15,6 +15,13 @@
 
 #define TT_GATE_SHAPE_COMMAND "tactus gate shape"
 
+/* The schedule in force, and how long gates were open by those before it. */
+struct tt_gate_shape_windows {
+    const struct tt_gate_list *list;
+    int64_t since_ns; /* after the start */
+    int64_t open_ns[TT_GATE_CLASSES];
+};
+
 struct tt_gate_shape {
     const char *schedule_path;
     const char *ifname;
@@ -30,6 +37,7 @@ struct tt_gate_shape {
     bool realtime;            /* was granted */
     struct tt_gate_file file; /* the schedule at the start */
     const struct tt_gate_port *port; /* in it */
+    struct tt_gate_shape_windows windows;
 };
 
 extern const struct argp tt_gate_shape_argp; /* its input is a struct tt_gate_shape */
@@ -49,8 +57,11 @@ enum tt_exit tt_gate_goodput_show(const struct tt_gate_shape *job,
 const char *tt_gate_shape_mode(const struct tt_gate_shape *job, char ret_text[80]);
 /* Packets that no header made sense of. */
 uint64_t tt_gate_shape_malformed(const struct tt_shaper_counters *counters);
-/* The time in which a class's gate was open, by the first schedule. */
+/* The time in which a class's gate was open, from the start to so long after it. */
 int64_t tt_gate_shape_open_ns(const struct tt_gate_shape *job, unsigned class, int64_t elapsed_ns);
+/* From so long after the start on the list is in force. */
+void tt_gate_shape_next_list(struct tt_gate_shape *job, const struct tt_gate_list *list,
+                             int64_t since_ns);
 /* The figures since `before` (NULL: since the start), as a table. */
 void tt_gate_shape_table(const struct tt_gate_shape *job, const struct tt_shape_counters *now,
                          const struct tt_shape_counters *before, FILE *out);

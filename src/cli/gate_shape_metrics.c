@@ -133,7 +133,7 @@ static void write_windows(const struct page *page)
                       (double)page->now->classes[c].shaper.wire_ns / 1e9);
     }
     tt_prom_family(page->out, "tactus_shape_open_seconds_total", "counter",
-                   "Time that the gate was open, by the first schedule.");
+                   "Time that the gate was open.");
     for (unsigned c = 0; c < page->job->setup.shaper.classes; c++) {
         labels_of(page, c, labels);
         tt_prom_value(page->out, "tactus_shape_open_seconds_total", labels, LABELS,

@@ -36,6 +36,7 @@ struct session {
     struct tt_gate_file replaced[LISTS_MAX]; /* lists in use, or that were */
     size_t replaced_count;
     const struct tt_gate_list *pending; /* is not in the log yet */
+    const struct tt_gate_list *coming;  /* has not begun yet */
     struct tt_shape_departure departures[TAKE];
 };
 
@@ -142,8 +143,20 @@ static void replace_schedule(struct session *session)
     }
     session->replaced_count++;
     session->pending = session->log ? port->list : NULL;
+    session->coming = port->list;
     say_map(session->job, port);
     tt_gate_shape_say_windows(session->job, port->list);
+}
+
+/* A list that has begun is what windows are counted by. */
+static void follow_list(struct session *session, const struct tt_shape_counters *now)
+{
+    if (session->coming && now->lists == session->replaced_count &&
+        now->list_start_tai_ns <= now->now_tai_ns) {
+        tt_gate_shape_next_list(session->job, session->coming,
+                                now->elapsed_ns - (now->now_tai_ns - now->list_start_tai_ns));
+        session->coming = NULL;
+    }
 }
 
 static void show_live(struct session *session, const struct tt_shape_counters *now,
@@ -193,6 +206,7 @@ static void watch(struct session *session)
             struct tt_shape_counters now;
 
             tt_shape_read(session->shape, &now);
+            follow_list(session, &now);
             show_live(session, &now, &before);
             tt_gate_shape_metrics(session->job, &now, session->shape, session->metrics);
             before = now;
@@ -210,6 +224,7 @@ static void show_end(struct session *session)
     tt_shape_stop(session->shape);
     write_log(session);
     tt_shape_read(session->shape, &now);
+    follow_list(session, &now);
     if (job->json) {
         json_t *json = tt_gate_shape_json(job, &now, session->shape);
 

@@ -40,18 +40,27 @@ static uint64_t count_dropped(const struct tt_shaper_counters *counters)
 
 int64_t tt_gate_shape_open_ns(const struct tt_gate_shape *job, unsigned class, int64_t elapsed_ns)
 {
-    const struct tt_gate_list *list = job->setup.list;
+    const struct tt_gate_shape_windows *windows = &job->windows;
+    const struct tt_gate_list *list = windows->list;
 
-    return (int64_t)((double)elapsed_ns * (double)list->classes[class].open_ns /
-                     (double)list->cycle_ns);
+    return windows->open_ns[class] +
+           (int64_t)((double)(elapsed_ns - windows->since_ns) *
+                     (double)list->classes[class].open_ns / (double)list->cycle_ns);
 }
 
-static int64_t window_use(const struct tt_gate_shape *job, unsigned class, int64_t wire_ns,
-                          int64_t elapsed_ns)
+void tt_gate_shape_next_list(struct tt_gate_shape *job, const struct tt_gate_list *list,
+                             int64_t since_ns)
 {
-    int64_t open = tt_gate_shape_open_ns(job, class, elapsed_ns);
+    for (unsigned c = 0; c < job->setup.shaper.classes; c++) {
+        job->windows.open_ns[c] = tt_gate_shape_open_ns(job, c, since_ns);
+    }
+    job->windows.list = list;
+    job->windows.since_ns = since_ns;
+}
 
-    return open > 0 ? (int64_t)(100 * (double)wire_ns / (double)open + 0.5) : -1;
+static int64_t window_use(int64_t wire_ns, int64_t open_ns)
+{
+    return open_ns > 0 ? (int64_t)(100 * (double)wire_ns / (double)open_ns + 0.5) : -1;
 }
 
 void tt_gate_shape_table(const struct tt_gate_shape *job, const struct tt_shape_counters *now,
@@ -77,7 +86,11 @@ void tt_gate_shape_table(const struct tt_gate_shape *job, const struct tt_shape_
         tt_table_cell(&table, "%u", c);
         tt_table_cell(&table, "%.2f", (double)(b->bytes - a->bytes) * 8000 / (double)elapsed_ns);
         tt_table_cell_number(&table, (int64_t)(b->frames - a->frames));
-        tt_table_cell_known(&table, window_use(job, c, b->wire_ns - a->wire_ns, elapsed_ns), 0);
+        tt_table_cell_known(&table,
+                            window_use(b->wire_ns - a->wire_ns,
+                                       tt_gate_shape_open_ns(job, c, now->elapsed_ns) -
+                                           tt_gate_shape_open_ns(job, c, before->elapsed_ns)),
+                            0);
         tt_table_cell_number(&table, (int64_t)now->classes[c].waiting_bytes);
         tt_table_cell_number(&table, b->wait_last_ns / TT_NS_PER_US);
         tt_table_cell_number(&table, (int64_t)(b->segmented - a->segmented));

@@ -207,6 +207,7 @@ static void publish(struct tt_shape *shape, int64_t now_mono_ns)
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
     shape->work.cpu_ns = cpu.tv_sec * TT_NS_PER_S + cpu.tv_nsec;
     shape->work.elapsed_ns = now_mono_ns - shape->start_mono_ns;
+    shape->work.now_tai_ns = tt_timebase_tai(&shape->timebase, now_mono_ns);
     for (unsigned c = 0; c < shape->setup.shaper.classes; c++) {
         shape->work.classes[c].shaper = shape->shaper->counters[c];
         shape->work.classes[c].waiting_bytes = tt_shaper_waiting(shape->shaper, c);

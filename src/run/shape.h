@@ -38,14 +38,15 @@ struct tt_shape_class {
 
 struct tt_shape_counters {
     struct tt_shape_class classes[TT_GATE_CLASSES];
-    uint64_t returned;         /* packets from the interface into the TAP */
-    uint64_t return_lost;      /* too long, or the TAP did not take them */
-    uint64_t unknown;          /* packets that the TAP did not say how to cut */
-    uint64_t send_refused;     /* frames that the interface did not take */
-    uint64_t launch_refused;   /* frames that the kernel dropped for their launch time */
-    uint64_t log_lost;         /* departures that nobody took in time */
-    uint64_t clock_steps;      /* of TAI */
-    int64_t elapsed_ns;        /* since the start */
+    uint64_t returned;       /* packets from the interface into the TAP */
+    uint64_t return_lost;    /* too long, or the TAP did not take them */
+    uint64_t unknown;        /* packets that the TAP did not say how to cut */
+    uint64_t send_refused;   /* frames that the interface did not take */
+    uint64_t launch_refused; /* frames that the kernel dropped for their launch time */
+    uint64_t log_lost;       /* departures that nobody took in time */
+    uint64_t clock_steps;    /* of TAI */
+    int64_t elapsed_ns;      /* since the start, at … */
+    int64_t now_tai_ns;
     int64_t cpu_ns;            /* of the real-time thread */
     uint64_t lists;            /* that were taken after the first */
     int64_t list_start_tai_ns; /* of the newest list */

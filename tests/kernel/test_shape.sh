@@ -13,9 +13,9 @@ echo '[{"kind":"taprio","root":true,"options":{"tc":2,"map":[0,0,0,0,0,0,1,0,0,0
     '{"cmd":"S","gatemask":"0x1","interval":500000}]}}]' >/tmp/gates.json
 
 begin() {
-    at listener departed listener0 /tmp/log >/tmp/departed &
+    ip netns exec listener departed listener0 /tmp/log >/tmp/departed &
     departed_pid=$!
-    at talker tactus gate shape --schedule /tmp/gates.json --rate 100M --to talker0 --log /tmp/log --json "$@" \
+    ip netns exec talker tactus gate shape --schedule /tmp/gates.json --rate 100M --to talker0 --log /tmp/log --json "$@" \
         >/tmp/shape.json 2>/tmp/said &
     shape_pid=$!
     for _ in $(seq 200); do
@@ -56,7 +56,7 @@ end
 check 'etf: it ends well' [ "$shape_code" = 0 ]
 check 'etf: it is said who keeps the departures' grep -q 'kept by talker0 (etf in software)' /tmp/said
 check 'etf: all bytes came' grep -q receiver /tmp/iperf
-check 'etf: more than a thousand segments went' [ "$logged" -gt 1000 ]
+check 'etf: hundreds of segments went' [ "$logged" -gt 500 ]
 check 'etf: each frame arrived, or is counted as refused' [ $((arrived + refused)) = "$logged" ]
 check 'etf: hardly any was refused' [ $((refused * 100)) -le "$logged" ]
 check 'etf: each that arrived was computed' [ "$matched" = "$arrived" ]
@@ -69,7 +69,7 @@ check 'etf: 99 in 100 before the launch time' at_most "$p99_ns" 0
 begin
 traffic
 end
-check 'no etf for this priority: it is said' grep -q 'etf qdisc is not on the queue' /tmp/said
+check 'no etf for this priority: nobody keeps the departures' sh -c '! grep -q "kept by" /tmp/said'
 check 'no etf for this priority: all arrive' [ "$arrived" = "$logged" ]
 check 'no etf for this priority: none before its time' at_most 0 "$min_ns"
 finish

@@ -29,6 +29,7 @@ from sound import noise, write_wav
 from streams_lab import alsa_environment
 
 PORT = 7000
+ECT0, CE, IP_RECVTOS = 2, 3, 13
 STREAM = {"streamid": "02:00:00:00:00:01:0001", "addr": "91:E0:F0:00:FE:01", "vlan_id": 2, "pcp": 3, "mtt": "900ms"}
 # PCP 3, as class A has it, in the second class.
 STREAM_GATES = schedule((2, 250), (1, 750))
@@ -105,6 +106,29 @@ class Transfer:
             end.close()
 
 
+class Flood:
+    """Datagrams as fast as they can be sent, by a socket that takes congestion marks (ECN) or not."""
+
+    def __init__(self, lab, ecn):
+        self.socket = lab.socket_in(NEAR, lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
+        self.socket.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, ECT0 if ecn else 0)
+        self.over = False
+        self.thread = threading.Thread(target=self.send)
+        self.thread.start()
+
+    def send(self):
+        while not self.over:
+            try:
+                self.socket.sendto(bytes(1400), (FAR_ADDRESS, PORT))
+            except BlockingIOError:
+                pass
+
+    def end(self):
+        self.over = True
+        self.thread.join()
+        self.socket.close()
+
+
 class Shape(unittest.TestCase):
     def lab(self):
         try:
@@ -153,6 +177,44 @@ class Shape(unittest.TestCase):
         figures = self.end(lab)
         self.assertGreater(figures["classes"][0]["segmented"], 0)
         self.assertGreater(figures["returned"], 50)
+
+    def flood(self, lab, ecn, key):
+        """Until that counter of class 0 has grown; its lines of figures."""
+        path = lab.folder / "figures"
+        before = path.read_text().count("\n")
+        flood = Flood(lab, ecn)
+        self.addCleanup(flood.end)
+        until = time.monotonic() + TIMEOUT_S
+        while True:
+            lines = [json.loads(line)["classes"][0] for line in path.read_text().splitlines(True)[before:] if line[-1] == "\n"]
+            if len(lines) > 1 and lines[-1][key] > lines[0][key]:
+                return flood, lines
+            self.assertLess(time.monotonic(), until, (key, lines[-1:]))
+            time.sleep(0.05)
+
+    def test_congestion(self):
+        """Who sends too much is told (ECN) or loses frames; the queue is bounded, and ARP does not wait behind it."""
+        lab = self.lab()
+        lab.shape(HALF)
+        lab.ip(FAR, "address", "add", "10.77.0.3/24", "dev", FAR_WIRE)
+        receiver = lab.socket_in(FAR, lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
+        receiver.setsockopt(socket.IPPROTO_IP, IP_RECVTOS, 1)
+        receiver.settimeout(TIMEOUT_S)
+        receiver.bind((FAR_ADDRESS, PORT))
+        flood, lines = self.flood(lab, True, "marked")
+        lab.run(NEAR, "ping", "-c", 1, "-W", 1, "10.77.0.3", check=False)
+        until = time.monotonic() + TIMEOUT_S
+        while "lladdr" not in lab.ip(NEAR, "neigh", "show", "10.77.0.3").stdout:
+            self.assertLess(time.monotonic(), until, "ARP got no answer")
+            lab.run(NEAR, "ping", "-c", 1, "-W", 1, "10.77.0.3", check=False)
+        while receiver.recvmsg(2000, 64)[1][0][2][0] & CE != CE:
+            pass
+        flood.end()
+        flood, more = self.flood(lab, False, "dropped_delay")
+        flood.end()
+        receiver.close()
+        self.assertLessEqual(max(line["waiting_bytes"] for line in lines + more), 262144 + 65550)
+        self.end(lab)
 
     def test_strict(self):
         lab = self.lab()
@@ -237,9 +299,12 @@ class Shape(unittest.TestCase):
         while time.clock_gettime_ns(time.CLOCK_TAI) < base_ns:
             time.sleep(0.01)
         self.assertTrue(Transfer(lab, data(1_000_000)).is_whole())
-        self.end(lab)
+        figures = self.end(lab)
         logs = self.check_log(lab)
         self.assertEqual([one.start for one in logs[0].lists], [None, base_ns])
+        # Half of the time before, five parts of six after it.
+        share = figures["classes"][0]["open_ns"] / figures["elapsed_ns"]
+        self.assertTrue(0.5 < share < 5 / 6, share)
 
     def test_killed(self):
         lab = self.lab()
