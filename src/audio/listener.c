@@ -189,7 +189,7 @@ static bool synchronise(struct tt_listener *listener, const struct tt_aaf *aaf,
     memcpy(listener->src, src, sizeof listener->src);
     listener->locked = true;
     listener->ever_locked = true;
-    listener->margin_ns = presentation_ns - now_tai_ns;
+    tt_headroom_set(&listener->headroom, presentation_ns - now_tai_ns);
     listener->restarting = false;
     listener->unsure = false;
     listener->pause_pdus = 0;
@@ -254,22 +254,35 @@ static void settle(struct tt_listener *listener, int64_t ahead, int64_t now_tai_
     listener->unsure = false;
 }
 
-/* How many PDUs after the latest one a sequence number is, without a stamp: up to half its range
- * back (reordered) or ahead; for the first one after a long pause the pause decides. */
-static int64_t pdus_ahead(struct tt_listener *listener, uint8_t sequence)
+/* How many PDUs after the latest one the one is that should arrive now. */
+static int64_t expected_ahead(const struct tt_listener *listener, int64_t arrival_tai_ns)
 {
-    uint8_t delta = (uint8_t)(sequence - listener->sequence);
-    int64_t ahead = delta >= SEQUENCE_RANGE / 2 ? delta - SEQUENCE_RANGE : delta;
+    int64_t frame = nearest_frame(listener, arrival_tai_ns + listener->headroom.usual_ns);
 
-    if (listener->pause_pdus > 0) {
-        ahead =
-            delta + SEQUENCE_RANGE * tt_floor_div(listener->pause_pdus - delta + SEQUENCE_RANGE / 2,
-                                                  SEQUENCE_RANGE);
-        ahead = ahead > 0 ? ahead : ahead + SEQUENCE_RANGE;
-        listener->pause_pdus = 0;
-        listener->unsure_frame = listener->sequence_end + (ahead - 1) * listener->pdu_frames;
+    return 1 + tt_floor_div(frame - listener->sequence_end, listener->pdu_frames);
+}
+
+/* How many PDUs after the latest one a sequence number is, by that and the time of its arrival: up
+ * to half its range back (reordered) or ahead, or turns later, where by then that is due: more are
+ * missing than eight bits can tell. Only a stamp makes sure of it. */
+static int64_t pdus_ahead(struct tt_listener *listener, uint8_t sequence, bool stamped,
+                          int64_t arrival_tai_ns)
+{
+    int64_t ahead = (int8_t)(sequence - listener->sequence);
+    bool paused = listener->pause_pdus > 0;
+    int64_t expected = paused ? listener->pause_pdus : expected_ahead(listener, arrival_tai_ns);
+    int64_t turns = tt_floor_div(expected - ahead + SEQUENCE_RANGE / 2, SEQUENCE_RANGE);
+    int64_t turned = ahead + SEQUENCE_RANGE * tt_max64(turns, 0);
+
+    if (paused && turned <= 0) {
+        turned += SEQUENCE_RANGE;
     }
-    return ahead;
+    if (paused || (turned > ahead && !stamped && !listener->unsure)) {
+        listener->pause_pdus = 0;
+        listener->unsure = true;
+        listener->unsure_frame = listener->sequence_end + (turned - 1) * listener->pdu_frames;
+    }
+    return turned;
 }
 
 /* The talker's clock jumped to where its stamps cannot be met. The stream goes on where the
@@ -279,7 +292,7 @@ static bool read_relative(struct tt_listener *listener, const struct tt_aaf *aaf
                           const int64_t *by_sequence, int64_t stamp_ns, int64_t now_tai_ns)
 {
     int64_t presentation_ns = by_sequence ? tt_media_clock_time(&listener->clock, *by_sequence)
-                                          : now_tai_ns + listener->margin_ns;
+                                          : now_tai_ns + listener->headroom.latest_ns;
     enum tt_event_kind gap = by_sequence ? TT_EVENT_LOST : TT_EVENT_ABSENT;
 
     if (!synchronise(listener, aaf, listener->src, presentation_ns, gap, now_tai_ns)) {
@@ -341,7 +354,7 @@ static void acquire(struct tt_listener *listener, const struct tt_aaf *aaf, cons
                     int64_t stamp_ns, int64_t now_tai_ns)
 {
     /* A restart that goes on counting tells what is missing. */
-    int64_t ahead = listener->locked ? pdus_ahead(listener, aaf->sequence) : 0;
+    int64_t ahead = listener->locked ? pdus_ahead(listener, aaf->sequence, true, now_tai_ns) : 0;
     bool lost = listener->locked && ahead > 1 && continues(listener, ahead);
     enum tt_event_kind gap = lost ? TT_EVENT_LOST : TT_EVENT_ABSENT;
 
@@ -359,7 +372,7 @@ static void acquire(struct tt_listener *listener, const struct tt_aaf *aaf, cons
 static void follow(struct tt_listener *listener, const struct tt_aaf *aaf, const int64_t *stamp,
                    int64_t now_tai_ns)
 {
-    int64_t ahead = pdus_ahead(listener, aaf->sequence);
+    int64_t ahead = pdus_ahead(listener, aaf->sequence, stamp != NULL, now_tai_ns);
     int64_t range = SEQUENCE_RANGE * listener->pdu_frames;
     int64_t by_sequence = listener->sequence_end + (ahead - 1) * listener->pdu_frames;
     int64_t frame;
@@ -376,10 +389,10 @@ static void follow(struct tt_listener *listener, const struct tt_aaf *aaf, const
     error_ns = *stamp - tt_media_clock_time(&listener->clock, frame);
     if (llabs(error_ns) <= listener->config.ptime_tolerance_ns) {
         stamp_fits(listener);
-        if (frame >= listener->sequence_end) {
-            listener->margin_ns = *stamp - now_tai_ns;
-        }
         settle(listener, frame - by_sequence, now_tai_ns);
+        if (frame >= listener->sequence_end) {
+            tt_headroom_add(&listener->headroom, *stamp - now_tai_ns);
+        }
         tt_media_clock_follow(&listener->clock, frame, *stamp);
         place(listener, aaf, frame, TT_EVENT_LOST, now_tai_ns);
         return;

@@ -26,6 +26,7 @@
 
 #include "audio/aaf.h"
 #include "audio/event.h"
+#include "audio/headroom.h"
 #include "audio/media_clock.h"
 #include "audio/stream_config.h"
 #include "audio/timeline.h"
@@ -85,8 +86,8 @@ struct tt_listener {
     int64_t sequence_end; /* … and the position behind it */
     int64_t pdu_frames;
 
-    int64_t jump_ns;   /* added to stamps since the talker's clock jumped out of reach */
-    int64_t margin_ns; /* presentation - arrival of the latest stamp on the timeline */
+    int64_t jump_ns;             /* added to stamps since the talker's clock jumped out of reach */
+    struct tt_headroom headroom; /* of stamps on the timeline */
 
     unsigned off_stamps; /* in a row, off the timeline … */
     unsigned odd_stamps; /* … and the last of them agreeing with each other; the latest: */

@@ -20,6 +20,8 @@
 #include "base/ns.h"
 #include "base/word.h"
 
+#define PCP_CLASS_A 3
+
 enum kind { NUMBER, TIME, CHOICE, BOOLEAN, IFNAME, MAC, STREAM_ID, FORMAT, RATE };
 
 struct key {
@@ -140,7 +142,7 @@ void tt_stream_config_init(struct tt_stream_config *config)
         .frames_per_pdu = 6,
         .priority = 3,
         .vlan_id = -1,
-        .pcp = 3,
+        .pcp = -1,
         .mtt_ns = 2 * TT_NS_PER_MS,
         .time_uncertainty_ns = 125 * TT_NS_PER_US,
         .ptime_tolerance_ns = 100 * TT_NS_PER_US,
@@ -176,6 +178,18 @@ static const struct key *find_key(const char *name)
         }
     }
     return NULL;
+}
+
+bool tt_stream_config_same_key(const char *a, const char *b)
+{
+    const struct key *key = find_key(a);
+
+    return key ? key == find_key(b) : tt_word_same(a, b);
+}
+
+int tt_stream_config_pcp(const struct tt_stream_config *config)
+{
+    return config->vlan_id < 0 ? -1 : config->pcp < 0 ? PCP_CLASS_A : config->pcp;
 }
 
 static unsigned least(unsigned a, unsigned b)
@@ -327,6 +341,13 @@ int tt_stream_config_check(const struct tt_stream_config *config, enum tt_role r
         return refuse(-EINVAL, ret_message,
                       "mtt \"0\" leaves no time to arrive: every packet would be late; give %s",
                       find_key("mtt")->takes);
+    }
+    if (role == TT_ROLE_TALKER && config->pcp >= 0 && config->vlan_id < 0) {
+        return refuse(
+            -EINVAL, ret_message,
+            "pcp \"%d\" is the priority in a VLAN tag, and packets have none; give vlan_id "
+            "too (0: no VLAN, the priority alone), or leave pcp out",
+            config->pcp);
     }
     return 0;
 }

@@ -40,7 +40,7 @@ struct tt_stream_config {
     unsigned frames_per_pdu;
     int priority; /* key prio: SO_PRIORITY, 0 … 15 */
     int vlan_id;  /* -1: no tag */
-    int pcp;      /* only with a tag; default 3 (class A) */
+    int pcp;      /* of the tag; -1: not said, see tt_stream_config_pcp */
     bool sparse;
     int64_t mtt_ns;              /* maximum transit time: presentation = launch + mtt */
     int64_t time_uncertainty_ns; /* launch = media clock + time_uncertainty */
@@ -70,6 +70,12 @@ void tt_stream_config_init(struct tt_stream_config *config);
  * *ret_message is written on failure only, and then begins with the key as it was given. */
 int tt_stream_config_set(struct tt_stream_config *config, const char *key, const char *value,
                          struct tt_message *ret_message);
+
+/* Whether both are names of one key, or the same word. */
+bool tt_stream_config_same_key(const char *a, const char *b);
+
+/* The priority in the tag: where it is not said 3 (class A); -1: no tag. */
+int tt_stream_config_pcp(const struct tt_stream_config *config);
 
 /* The key that a person may have meant by this name, or NULL. */
 const char *tt_stream_config_nearest_key(const char *name);

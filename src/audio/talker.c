@@ -21,7 +21,7 @@ void tt_talker_init(struct tt_talker *talker, const struct tt_stream_config *con
 {
     struct tt_eth eth = {
         .vlan_id = config->vlan_id,
-        .pcp = config->vlan_id >= 0 ? config->pcp : -1,
+        .pcp = tt_stream_config_pcp(config),
         .ethertype = TT_ETHERTYPE_AVTP,
     };
     unsigned sample_bytes = tt_aaf_sample_bytes(config->format);

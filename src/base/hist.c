@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#define NEAR (INT64_C(1) << 32)
+
 /* Words that another thread may read meanwhile. There is one writer, and a count is seen together
  * with the least and the greatest that belong to it. */
 static uint64_t word_load(const uint64_t *word)
@@ -148,16 +150,15 @@ void tt_hist_init(struct tt_hist *h)
     memset(h, 0, sizeof(*h));
 }
 
-/* As add_moments, where the square fits a word: nearly always, and records must be quick. Without a
- * branch on the sign, which goes at random. */
-static void add_near(struct tt_hist *h, struct signed65 d)
+/* As add_moments, where |d| < 2^32: nearly always, and records must be quick. Without a branch on
+ * the sign, which goes at random. */
+static void add_near(struct tt_hist *h, int64_t d)
 {
-    uint64_t sign = 0 - (uint64_t)d.negative;
-    uint64_t low = (d.magnitude ^ sign) - sign;
-    uint64_t square = d.magnitude * d.magnitude;
+    uint64_t low = (uint64_t)d;
+    uint64_t square = low * low;
 
     h->sum[0] += low;
-    h->sum[1] += sign + (h->sum[0] < low);
+    h->sum[1] += (uint64_t)(d >> 63) + (h->sum[0] < low);
     h->square[0] += square;
     if (h->square[0] < square)
         wide_add(h->square, 3, 1, 1);
@@ -179,7 +180,7 @@ static void add_moments(struct tt_hist *h, struct signed65 d)
 void tt_hist_record(struct tt_hist *h, int64_t value)
 {
     uint64_t *buckets = value < 0 ? h->negative : h->positive;
-    struct signed65 d;
+    int64_t d;
 
     if (h->n == 0) {
         h->first = value;
@@ -191,12 +192,11 @@ void tt_hist_record(struct tt_hist *h, int64_t value)
         bound_store(&h->min, value);
     if (value > h->max)
         bound_store(&h->max, value);
-    d = difference(value, h->first);
-    if (d.magnitude >> 32 == 0)
+    if (!__builtin_sub_overflow(value, h->first, &d) && d > -NEAR && d < NEAR)
         add_near(h, d);
     else
-        add_moments(h, d);
-    word_count(&buckets[bucket_of(difference(value, 0).magnitude)]);
+        add_moments(h, difference(value, h->first));
+    word_count(&buckets[bucket_of(value < 0 ? 0 - (uint64_t)value : (uint64_t)value)]);
 }
 
 /*

@@ -34,14 +34,19 @@ static void halve(struct tt_history *history)
     history->cell_ns *= 2;
 }
 
-/* Another cell than that of the value before. */
-static void find_cell(struct tt_history *history, uint64_t since_ns)
+/* The cell of a time; what is before the start is in the first. */
+static void find_cell(struct tt_history *history, int64_t time_ns)
 {
+    uint64_t since_ns =
+        time_ns < history->start_ns ? 0 : (uint64_t)time_ns - (uint64_t)history->start_ns;
+
     while (since_ns / (uint64_t)history->cell_ns >= TT_HISTORY_CELLS) {
         halve(history);
     }
     history->newest = (size_t)(since_ns / (uint64_t)history->cell_ns);
-    history->newest_ns = (uint64_t)history->newest * (uint64_t)history->cell_ns;
+    history->newest_ns = time_ns < history->start_ns
+                             ? history->start_ns
+                             : time_ns - (int64_t)(since_ns % (uint64_t)history->cell_ns);
     if (history->newest >= history->used) {
         history->used = history->newest + 1;
     }
@@ -50,16 +55,15 @@ static void find_cell(struct tt_history *history, uint64_t since_ns)
 void tt_history_record(struct tt_history *history, int64_t time_ns, int64_t value)
 {
     struct tt_history_cell *cell;
-    uint64_t since_ns;
 
     if (history->cell_ns == 0) {
         history->start_ns = time_ns;
         history->cell_ns = TT_HISTORY_CELL_NS;
         history->used = 1;
+        history->newest_ns = time_ns;
     }
-    since_ns = time_ns < history->start_ns ? 0 : (uint64_t)time_ns - (uint64_t)history->start_ns;
-    if (since_ns - history->newest_ns >= (uint64_t)history->cell_ns) {
-        find_cell(history, since_ns);
+    if ((uint64_t)time_ns - (uint64_t)history->newest_ns >= (uint64_t)history->cell_ns) {
+        find_cell(history, time_ns);
     }
     cell = &history->cells[history->newest];
     cell->min = cell->n == 0 || value < cell->min ? value : cell->min;

@@ -24,11 +24,11 @@ struct tt_history_cell {
 
 /* Zeroed is empty. */
 struct tt_history {
-    int64_t start_ns;   /* time of the first value */
-    int64_t cell_ns;    /* 0: empty */
-    size_t used;        /* cells up to the last one that holds anything */
-    size_t newest;      /* the cell of the last value */
-    uint64_t newest_ns; /* where it begins, since start_ns */
+    int64_t start_ns;  /* time of the first value */
+    int64_t cell_ns;   /* 0: empty */
+    size_t used;       /* cells up to the last one that holds anything */
+    size_t newest;     /* the cell of the last value */
+    int64_t newest_ns; /* where it begins */
     struct tt_history_cell cells[TT_HISTORY_CELLS];
 };
 

@@ -37,11 +37,16 @@ int tt_cmd_midi(int argc, char **argv);
 int tt_cmd_talk(int argc, char **argv);
 int tt_cmd_watch(int argc, char **argv);
 
-/* First of all: a standard descriptor that is closed is /dev/null from here on, so that no file or
- * socket of ours takes its number and gets what is printed. At exit, however that comes, standard
- * output is closed; what it did not take makes the exit code TT_EXIT_ENVIRONMENT, with a message,
- * unless its reader has left. */
+/* First of all: a standard descriptor that is closed is /dev/null from here on (standard output a
+ * pipe that nobody reads), so that no file or socket of ours takes its number and gets what is
+ * printed. At exit, however that comes, standard output is closed; what it did not take, or would
+ * have if it had not been closed, makes the exit code TT_EXIT_ENVIRONMENT, with a message, unless
+ * its reader has left. */
 void tt_cli_standard_init(void);
+/* Nothing that is printed is waited for any more: a display that stands still gets what it takes,
+ * and costs two seconds at the end (relay.h). Of text this is no fault; of JSON it is what the
+ * lines above say. */
+void tt_cli_never_wait(bool is_text);
 
 /* "tactus watch: …" and a newline to stderr. */
 void tt_cli_say(const char *command, const char *format, ...) TT_PRINTF(2, 3);

@@ -172,13 +172,13 @@ static int refused(const struct job *job, const struct tt_qdisc_setup *setup, in
                        : setup->children[refusal->child].etf ? "etf"
                                                              : "cbs";
 
-    tt_cli_say(COMMAND, "%s on %s was refused: %s%s%s", part, job->ifname,
-               refusal->why[0] ? refusal->why : strerror(-error), refusal->why[0] ? "; " : "",
-               error == -EPERM   ? "it needs CAP_NET_ADMIN"
-               : refusal->why[0] ? strerror(-error)
-               : job->port->driver
-                   ? "; the kernel gave no reason, what its driver cannot do is above"
-                   : "");
+    tt_cli_say(
+        COMMAND, "%s on %s was refused: %s%s%s", part, job->ifname,
+        refusal->why[0] ? refusal->why : strerror(-error), refusal->why[0] ? "; " : "",
+        error == -EPERM   ? refusal->why[0] ? "it needs CAP_NET_ADMIN" : "; it needs CAP_NET_ADMIN"
+        : refusal->why[0] ? strerror(-error)
+        : job->port->driver ? "; the kernel gave no reason, what its driver cannot do is above"
+                            : "");
     tell(job, "result", json_string("refused"));
     tell(job, "reason", json_string(refusal->why[0] ? refusal->why : strerror(-error)));
     tell(job, "put_back", json_boolean(refusal->put_back));

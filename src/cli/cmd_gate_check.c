@@ -10,6 +10,7 @@
 #include "cli/cmd.h"
 #include "cli/cmd_gate.h"
 #include "cli/gate_options.h"
+#include "cli/gate_planned.h"
 #include "cli/gate_show.h"
 #include "report/json.h"
 #include "report/plural.h"
@@ -34,29 +35,18 @@ static const struct argp parser = {
         "Exit: 0 nothing, or notes and warnings; 1 something is wrong or refused; 2 wrong usage or "
         "a file that is no plan; 3 it cannot be read."};
 
-/* Of a plan that `tactus gate plan` made: its own delays, which count on its launch offsets. The
- * bound counts on none. false: it is no such plan. */
-static bool take_planned(const struct tt_gate_file *file, int64_t *delays_ns)
-{
-    const json_t *streams = json_object_get(json_object_get(file->root, "plan"), "streams");
-    size_t at = 0;
-
-    for (size_t i = 0; streams && i < file->network.flow_count; i++) {
-        if (file->network.flows[i].kind == TT_FLOW_STREAM) {
-            const json_t *delay = json_object_get(json_array_get(streams, at++), "worst_case_ns");
-
-            delays_ns[i] = json_is_integer(delay) ? json_integer_value(delay) : TT_GATE_UNBOUNDED;
-        }
-    }
-    return streams != NULL;
-}
-
 static void check_streams(const struct tt_gate_file *file, const struct tt_gate_bounds *bounds,
-                          bool planned, struct tt_gate_findings *findings)
+                          enum tt_gate_planned planned, struct tt_gate_findings *findings)
 {
     const struct tt_gate_port whole = {.name = "the plan"};
 
-    if (planned) {
+    if (planned == TT_GATE_CHANGED) {
+        tt_gate_remedy(tt_gate_find(findings, TT_GATE_WARNING, "changed", &whole, -1,
+                                    "streams, links or gates are not those that were planned any "
+                                    "more: worst cases are of talkers that launch at any time"),
+                       "tactus gate plan");
+    }
+    if (planned == TT_GATE_PLANNED) {
         tt_gate_find(findings, TT_GATE_NOTE, "planned", &whole, -1,
                      "streams' worst cases are those of the plan: their talkers launch at the "
                      "offsets given");
@@ -122,7 +112,8 @@ static int check(const struct tt_gate_file *file, bool json)
     };
     struct tt_gate_findings findings = {.items = calloc(FINDINGS_MAX, sizeof(*findings.items)),
                                         .capacity = FINDINGS_MAX};
-    struct tt_gate_lint_options options = {.software_margin_ns = TT_GATE_SOFTWARE_MARGIN_NS};
+    struct tt_gate_lint_options options = {.software_margin_ns = TT_GATE_SOFTWARE_MARGIN_NS,
+                                           .reserve_percent = file->limits.reserve_percent};
     int code = TT_EXIT_ENVIRONMENT;
 
     clock_gettime(CLOCK_TAI, &now);
@@ -132,7 +123,7 @@ static int check(const struct tt_gate_file *file, bool json)
         tt_cli_say(COMMAND, "out of memory");
     } else {
         tt_gate_lint(&file->network, &options, &findings);
-        check_streams(file, &bounds, take_planned(file, bounds.flows_ns), &findings);
+        check_streams(file, &bounds, tt_gate_planned(file, bounds.flows_ns), &findings);
         print(file, json, &bounds, &findings);
         code = worst(&findings) >= TT_GATE_WRONG ? TT_EXIT_NEGATIVE : TT_EXIT_GOOD;
     }

@@ -86,6 +86,7 @@ static int refuse(const struct job *job)
     const char *stream =
         network->flow_count > 0 ? network->flows[job->plan.flow].name : "no stream";
     const char *port = network->ports[job->plan.port].name;
+    const struct tt_plan_options *limits = &job->file.limits;
     int64_t figure = job->plan.figure;
 
     switch (job->plan.fault) {
@@ -93,23 +94,35 @@ static int refuse(const struct job *job)
         tt_cli_say(COMMAND, "%s has no streams", job->options.path);
         return TT_EXIT_USAGE;
     case TT_PLAN_INTERVAL:
-        tt_cli_say(
-            COMMAND,
-            "it cannot be done: with %s no cycle up to 10 ms of whole ns holds all intervals "
-            "(44.1 kHz has none); leave it to a credit-based shaper",
-            stream);
+        tt_cli_say(COMMAND,
+                   "it cannot be done: with %s no cycle up to %s holds all intervals; another "
+                   "number of frames in a packet, or a longer limits.cycle",
+                   stream, tt_gate_us(limits->cycle_max_ns).text);
         break;
     case TT_PLAN_LOAD:
         tt_cli_say(COMMAND,
                    "it cannot be done: %s is the first too many; streams would take %" PRId64
-                   ".%" PRId64 " %% of %s, and 75 %% may be reserved",
-                   stream, figure / 10, figure % 10, port);
+                   ".%" PRId64 " %% of %s, and %u %% may be reserved (limits.reserve_percent)",
+                   stream, figure / 10, figure % 10, port, limits->reserve_percent);
         break;
     case TT_PLAN_BEST_EFFORT:
         tt_cli_say(COMMAND,
-                   "it cannot be done: with %s nothing up to a cycle of 10 ms leaves the %s on %s "
-                   "that a full frame takes",
-                   stream, tt_gate_us(figure).text, port);
+                   "it cannot be done: with %s nothing up to a cycle of %s leaves the %s on %s "
+                   "that other frames of %" PRId64 " bytes take (limits.cycle, limits.best_effort)",
+                   stream, tt_gate_us(limits->cycle_max_ns).text, tt_gate_us(figure).text, port,
+                   limits->best_effort_bytes);
+        break;
+    case TT_PLAN_VARYING:
+        tt_cli_say(COMMAND,
+                   "it cannot be done: with %s, frames of very different lengths leave %s at "
+                   "intervals of no whole ns (44.1 kHz); give them talkers of their own",
+                   stream, port);
+        break;
+    case TT_PLAN_SPREAD:
+        tt_cli_say(COMMAND,
+                   "it cannot be done: %s is the first too many; behind talkers at intervals of no "
+                   "whole ns (44.1 kHz) frames change places, and %s is too full for that",
+                   stream, port);
         break;
     case TT_PLAN_DEADLINE:
         tt_cli_say(
@@ -343,14 +356,13 @@ static int give_out(const struct job *job)
 
 static int plan(struct job *job)
 {
-    static const struct tt_plan_options plan_options = TT_PLAN_OPTIONS_DEFAULT;
     struct tt_network *network = &job->file.network;
 
     job->plan.windows = calloc(network->port_count + 1, sizeof(*job->plan.windows));
     job->plan.delays_ns = calloc(network->flow_count + 1, sizeof(*job->plan.delays_ns));
     job->plan.fault = TT_PLAN_MEMORY;
     if (!job->plan.windows || !job->plan.delays_ns ||
-        tt_plan(network, &plan_options, &job->plan) != TT_PLAN_OK) {
+        tt_plan(network, &job->file.limits, &job->plan) != TT_PLAN_OK) {
         return refuse(job);
     }
     for (unsigned p = 0; p < network->port_count; p++) {

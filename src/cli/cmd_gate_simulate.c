@@ -83,16 +83,23 @@ static int find_port(const struct tt_network *network, const char *name, unsigne
     return name || network->port_count == 0 ? -1 : 0;
 }
 
-/* The last two cycles that are over. */
+/* The last two cycles that are over; where a list replaces another one, a cycle of each. */
 static void place_picture(const struct job *job, struct tt_gate_picture *picture)
 {
-    const struct tt_gate_list *list = picture->network->ports[picture->port].list;
-    int64_t cycle_ns = list ? list->cycle_ns : TT_NS_PER_MS;
-    int64_t phase_ns = list ? list->base_tai_ns % cycle_ns : 0;
+    const struct tt_gate_port *port = &picture->network->ports[picture->port];
+    int64_t cycle_ns = port->list ? port->list->cycle_ns : TT_NS_PER_MS;
+    int64_t phase_ns = port->list ? port->list->base_tai_ns % cycle_ns : 0;
     int64_t cycles = (job->duration_ns - phase_ns) / cycle_ns;
 
     picture->length_ns = 2 * cycle_ns;
     picture->from_ns = phase_ns + (cycles > 3 ? cycles - 3 : 0) * cycle_ns;
+    picture->timeline = (struct tt_gate_timeline){port->list, NULL, INT64_MIN};
+    if (port->list && port->old) {
+        picture->timeline.old = port->old;
+        picture->timeline.start_ns = tt_gate_start_ns(port->list, 0);
+        picture->from_ns = picture->timeline.start_ns - port->old->cycle_ns;
+        picture->length_ns = port->old->cycle_ns + cycle_ns;
+    }
 }
 
 static int write_page(const struct job *job, const struct tt_sim_options *sim,
@@ -106,7 +113,7 @@ static int write_page(const struct job *job, const struct tt_sim_options *sim,
         return error;
     }
     tt_gate_show_simulation(picture->network, sim, result, &to);
-    tt_gate_picture_figure(picture, &page, "Two cycles");
+    tt_gate_picture_figure(picture, &page, "Gates and frames");
     return tt_html_close(&page);
 }
 

@@ -65,6 +65,20 @@ static const struct argp parser = {
         "damaged, 2 wrong usage, no raw log, or OUT.mid is there already, 3 the file cannot be "
         "written."};
 
+static void say_damage(const struct job *job, const struct tt_midi_survey *survey)
+{
+    tt_cli_say(COMMAND,
+               "%s is damaged: %" PRIu64 " %s cannot be read%s; `tactus midi dump` shows where",
+               job->log_path, survey->frames_bad, tt_plural(survey->frames_bad, "frame", "frames"),
+               survey->cut ? ", and the last one is not whole" : "");
+    for (unsigned i = 0; i < TT_MIDI_FRAME_REASONS; i++) {
+        if (survey->bad[i] > 0) {
+            tt_cli_say(COMMAND, "%" PRIu64 " times: %s", survey->bad[i],
+                       tt_midi_frame_reason_text((enum tt_midi_frame_reason)i));
+        }
+    }
+}
+
 /* What is wrong with the log, in words. */
 static enum tt_exit judge(const struct job *job, const struct tt_midi_survey *survey)
 {
@@ -73,9 +87,7 @@ static enum tt_exit judge(const struct job *job, const struct tt_midi_survey *su
                    job->log_path);
     }
     if (survey->frames_bad > 0 || survey->cut) {
-        tt_cli_say(COMMAND, "%s is damaged: %" PRIu64 " %s cannot be read%s", job->log_path,
-                   survey->frames_bad, tt_plural(survey->frames_bad, "frame", "frames"),
-                   survey->cut ? ", and the last one is not whole" : "");
+        say_damage(job, survey);
     }
     if (survey->losses > 0) {
         tt_cli_say(COMMAND, "%" PRIu64 " %s in recording; markers in the tracks say where",
@@ -88,12 +100,12 @@ static enum tt_exit judge(const struct job *job, const struct tt_midi_survey *su
 static void show_json(const struct job *job, const struct tt_midi_survey *survey,
                       const struct tt_midi_converted *converted)
 {
-    json_t *json =
-        json_pack("{s:s, s:s, s:I, s:o, s:I, s:b, s:o, s:o, s:b}", "log", job->log_path, "output",
-                  job->output_path, "files", (json_int_t)converted->files, "events",
-                  tt_json_u64(converted->events), "ports", (json_int_t)survey->port_count, "ended",
-                  survey->ended, "losses", tt_json_u64(survey->losses), "frames_bad",
-                  tt_json_u64(survey->frames_bad), "cut", survey->cut);
+    json_t *json = json_pack(
+        "{s:o, s:o, s:I, s:o, s:I, s:b, s:o, s:o, s:b}", "log", tt_json_name(job->log_path),
+        "output", tt_json_name(job->output_path), "files", (json_int_t)converted->files, "events",
+        tt_json_u64(converted->events), "ports", (json_int_t)survey->port_count, "ended",
+        survey->ended, "losses", tt_json_u64(survey->losses), "frames_bad",
+        tt_json_u64(survey->frames_bad), "cut", survey->cut);
 
     tt_json_print_line(stdout, json);
     json_decref(json);
@@ -137,6 +149,10 @@ int tt_cmd_midi_convert(int argc, char **argv)
 
     if (argp_parse(&parser, argc, argv, 0, NULL, &job) != 0) {
         return TT_EXIT_USAGE;
+    }
+    code = tt_midi_file_check_output(COMMAND, job.output_path);
+    if (code != TT_EXIT_GOOD) {
+        return code;
     }
     if (tt_cli_same_file(job.log_path, job.output_path)) {
         tt_cli_say(COMMAND, "%s is the log itself; give another file to write", job.output_path);

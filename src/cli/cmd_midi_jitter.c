@@ -211,6 +211,7 @@ int tt_cmd_midi_jitter(int argc, char **argv)
     if (argp_parse(&parser, argc, argv, 0, NULL, &job) != 0) {
         return TT_EXIT_USAGE;
     }
+    tt_cli_never_wait(!job.json);
     tt_cli_catch_interrupt();
     if (job.clock_port) {
         return tt_midi_clock_measure(COMMAND, job.clock_port, job.duration_ns, job.json);

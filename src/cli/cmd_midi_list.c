@@ -65,10 +65,10 @@ static void take(void *context, const struct tt_midi_port_entry *entry)
 
     list->count++;
     if (list->json) {
-        json_array_append_new(list->ports,
-                              json_pack("{s:s, s:s, s:b, s:b, s:s?}", "port", entry->name, "name",
-                                        entry->text, "input", entry->input, "output", entry->output,
-                                        "stamp", stamp));
+        json_array_append_new(
+            list->ports, json_pack("{s:o, s:o, s:b, s:b, s:s?}", "port", tt_json_name(entry->name),
+                                   "name", tt_json_name(entry->text), "input", entry->input,
+                                   "output", entry->output, "stamp", stamp));
         return;
     }
     tt_table_cell(&list->table, "%s", entry->name);

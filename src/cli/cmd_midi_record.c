@@ -19,6 +19,7 @@
 #include "cli/midi_log_file.h"
 #include "cli/midi_ports.h"
 #include "cli/midi_recorded.h"
+#include "cli/relay.h"
 #include "os/wake.h"
 #include "run/record.h"
 
@@ -46,7 +47,7 @@ struct job {
     int64_t duration_ns; /* 0: until interrupted */
     bool any_weakest;    /* --weakest was given: */
     enum tt_midi_port_stamp weakest;
-    bool live;
+    bool live; /* each event is shown */
     bool json;
     struct tt_midi_port_setup setup; /* of all ports, but for their names */
 
@@ -189,8 +190,12 @@ static enum tt_exit open_ports(struct job *job)
 static enum tt_exit check_output(const struct job *job)
 {
     char *path = tt_midi_convert_path(job->output_path, job->split_ns > 0, 1);
-    enum tt_exit code = TT_EXIT_GOOD;
+    enum tt_exit code = tt_midi_file_check_output(COMMAND, job->output_path);
 
+    if (code != TT_EXIT_GOOD) {
+        free(path);
+        return code;
+    }
     if (!path) {
         tt_cli_say(COMMAND, "out of memory");
         return TT_EXIT_ENVIRONMENT;
@@ -222,7 +227,7 @@ static enum tt_exit open_log(struct job *job)
     }
     if (error) {
         tt_cli_say(COMMAND, "cannot write %s: %s", job->log_path, strerror(-error));
-        return TT_EXIT_ENVIRONMENT;
+        return tt_midi_file_exit(error);
     }
     return TT_EXIT_GOOD;
 }
@@ -324,6 +329,7 @@ static enum tt_exit finish(const struct job *job, int log_error)
         return TT_EXIT_ENVIRONMENT;
     }
     code = make_smf(job, survey, &recorded.converted);
+    (void)tt_relay_settle(STDOUT_FILENO); /* what was shown leaves room for the end */
     if (code == TT_EXIT_GOOD) {
         if (job->json) {
             tt_midi_recorded_show_json(&recorded);
@@ -356,7 +362,7 @@ static enum tt_exit run(struct job *job)
                    tt_midi_stamp_name(job->stamps[i]));
     }
     tt_cli_say(COMMAND, "recording into %s", job->log_path);
-    if (!job->json && (job->live || isatty(STDOUT_FILENO))) {
+    if (job->live) {
         job->shown = tt_midi_live_new(stdout, job->start_mono_ns);
     }
     error = record_all(job);
@@ -380,12 +386,17 @@ int tt_cmd_midi_record(int argc, char **argv)
         tt_cli_say(COMMAND, "out of memory");
         return TT_EXIT_ENVIRONMENT;
     }
+    job.live = job.live || (!job.json && isatty(STDOUT_FILENO));
+    tt_cli_never_wait(!job.json);
     tt_cli_catch_interrupt();
     signal(SIGPIPE, SIG_IGN); /* who watches may leave: the recording goes on */
     job.start_mono_ns = tt_midi_port_now_ns();
-    code = open_ports(&job);
+    code = check_output(&job);
     if (code == TT_EXIT_GOOD) {
-        code = check_output(&job);
+        code = tt_midi_ports_check_different(COMMAND, job.names, job.name_count);
+    }
+    if (code == TT_EXIT_GOOD) {
+        code = open_ports(&job);
     }
     if (code == TT_EXIT_GOOD) {
         code = open_log(&job);

@@ -116,9 +116,9 @@ static json_t *json_side(const struct tt_compared *compared, int i)
 {
     const struct tt_observed *o = compared->streams[i];
 
-    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "source", compared->paths[i], "stream_id",
-                     o->avtp.sv ? tt_json_stream_id(o->avtp.stream_id) : json_null(), "pdus",
-                     tt_json_u64(o->pdus), "lost", tt_json_u64(o->lost), "interval_ns",
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "source", tt_json_name(compared->paths[i]),
+                     "stream_id", o->avtp.sv ? tt_json_stream_id(o->avtp.stream_id) : json_null(),
+                     "pdus", tt_json_u64(o->pdus), "lost", tt_json_u64(o->lost), "interval_ns",
                      tt_json_summary(&o->interval), "lateness_ns", tt_json_summary(&o->lateness));
 }
 
@@ -161,7 +161,7 @@ static int write_page(const struct tt_compared *compared, const char *path)
     }
     show_all(compared, &out);
     draw(&page, compared);
-    tt_machine_card(&page, NULL);
+    tt_machine_card(&page, -1, NULL);
     return tt_html_close(&page);
 }
 

@@ -6,6 +6,8 @@
 #include <assert.h>
 #include <stdarg.h>
 
+#include "report/json.h"
+
 static const char *const status_names[TT_CHECK_STATUSES] = {
     [TT_CHECK_GOOD] = "good",       [TT_CHECK_NOTE] = "note",   [TT_CHECK_UNKNOWN] = "unknown",
     [TT_CHECK_WARNING] = "warning", [TT_CHECK_FAULT] = "fault",
@@ -86,12 +88,12 @@ json_t *tt_doctor_json(const struct tt_doctor *doctor)
     for (size_t i = 0; i < doctor->count; i++) {
         const struct tt_check *check = &doctor->checks[i];
 
-        json_array_append_new(checks, json_pack("{s:s, s:s, s:s, s:s?, s:s?}", "check", check->name,
-                                                "status", status_names[check->status], "found",
-                                                check->found, "costs",
-                                                check->costs[0] ? check->costs : NULL, "mend",
-                                                check->mend[0] ? check->mend : NULL));
+        json_array_append_new(
+            checks, json_pack("{s:s, s:s, s:o, s:o, s:o}", "check", check->name, "status",
+                              status_names[check->status], "found", tt_json_name(check->found),
+                              "costs", tt_json_name(check->costs[0] ? check->costs : NULL), "mend",
+                              tt_json_name(check->mend[0] ? check->mend : NULL)));
     }
-    return json_pack("{s:s?, s:s, s:o}", "interface", doctor->ifname, "worst",
+    return json_pack("{s:o, s:s, s:o}", "interface", tt_json_name(doctor->ifname), "worst",
                      status_names[tt_doctor_worst(doctor)], "checks", checks);
 }

@@ -9,11 +9,13 @@
 #include "cli/doctor.h"
 #include "os/nic.h"
 #include "os/qdisc.h"
+#include "report/plural.h"
 #include "run/pace.h"
 
 #define MTU_GOOD_BYTES  1500
 #define SPEED_GOOD_MBIT 100
 #define QDISCS_MAX      128
+#define CLASSES         3 /* of the mqprio that is proposed */
 #define CLASS_A_PCP     3
 
 static void check_link(struct tt_doctor *doctor, const struct tt_nic *nic)
@@ -115,7 +117,8 @@ static void check_queues(struct tt_doctor *doctor, const struct tt_nic *nic)
     struct tt_check *check =
         tt_check_add(doctor, "queues", nic->tx_queues > 1 ? TT_CHECK_GOOD : TT_CHECK_NOTE);
 
-    tt_check_found(check, "%u queues to send, %u to receive", nic->tx_queues, nic->rx_queues);
+    tt_check_found(check, "%u %s to send, %u to receive", nic->tx_queues,
+                   tt_plural(nic->tx_queues, "queue", "queues"), nic->rx_queues);
     if (nic->tx_queues <= 1) {
         tt_check_costs(check, "mqprio and taprio need a queue for each class: streams share theirs "
                               "with everything else");
@@ -174,7 +177,12 @@ static void check_launch(struct tt_doctor *doctor, const struct tt_nic *nic)
     tt_check_costs(check,
                    "packets leave when the program wakes up: late by what the scheduler "
                    "makes of it, some 10 us and more under load%s",
-                   may_offload_etf(nic->driver) ? "; this card could keep the times" : "");
+                   nic->tx_queues < CLASSES       ? "; an etf takes an interface of three queues"
+                   : may_offload_etf(nic->driver) ? "; this card could keep the times"
+                                                  : "");
+    if (nic->tx_queues < CLASSES) { /* at the root an etf would drop all other packets */
+        return;
+    }
     tt_check_mend(check,
                   "tc qdisc replace dev %s parent root handle 100 mqprio num_tc 3 map 2 2 1 0 2 2 "
                   "2 2 2 2 2 2 2 2 2 2 queues 1@0 1@1 2@2 hw 0 && tc qdisc replace dev %s parent "

@@ -14,6 +14,7 @@
 #include "cli/doctor.h"
 #include "os/alsa_config.h"
 #include "os/machine.h"
+#include "report/plural.h"
 
 #define MEMLOCK_GOOD_BYTES (INT64_C(64) << 20)
 
@@ -174,7 +175,8 @@ static void check_devices(struct tt_doctor *doctor, const struct tt_alsa_config 
     if (bad == 0) {
         check = tt_check_add(doctor, "alsa_device",
                              config->device_count > 0 ? TT_CHECK_GOOD : TT_CHECK_NOTE);
-        tt_check_found(check, "%zu devices are defined with the plugin%s%s", config->device_count,
+        tt_check_found(check, "%zu %s defined with the plugin%s%s", config->device_count,
+                       tt_plural(config->device_count, "device is", "devices are"),
                        config->device_count > 0 ? ", such as pcm." : "",
                        config->device_count > 0 ? config->devices[0].name : "");
         if (config->device_count == 0) {

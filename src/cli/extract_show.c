@@ -103,15 +103,15 @@ int tt_extract_print_json(const struct tt_extract_view *view, FILE *out)
                                                      (json_int_t)event.frames));
         }
     }
-    json = json_pack("{s:s, s:s, s:o, s:s, s:I, s:I, s:I, s:s, s:I, s:o, s:o, s:o, s:s?}", "source",
-                     view->source, "output", view->output, "stream_id",
+    json = json_pack("{s:o, s:o, s:o, s:s, s:I, s:I, s:I, s:s, s:I, s:o, s:o, s:o, s:o}", "source",
+                     tt_json_name(view->source), "output", tt_json_name(view->output), "stream_id",
                      tt_json_stream_id(shape->stream_id), "format",
                      tt_aaf_format_name(shape->format), "rate_hz", (json_int_t)shape->rate_hz,
                      "channels", (json_int_t)shape->channels, "frames",
                      (json_int_t)(extract->end - extract->first), "timescale", scale_text(extract),
                      "frames_missing", (json_int_t)tt_extract_missing_frames(extract), "missing",
                      missing, "events_unkept", tt_json_u64(extract->log.unkept), "counters",
-                     counted, "error", view->error);
+                     counted, "error", tt_json_name(view->error));
     error = json ? tt_json_print_line(out, json) : -ENOMEM;
     json_decref(json);
     return error;

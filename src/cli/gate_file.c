@@ -9,8 +9,13 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "base/ns.h"
 #include "cli/gate_flow.h"
+#include "cli/gate_link.h"
 #include "cli/gate_tc.h"
+#include "cli/json_place.h"
+
+#define PLACE_DEPTH 6
 
 static void set_place(struct tt_gate_place *place, struct tt_message *message, const char *list,
                       size_t index)
@@ -19,199 +24,18 @@ static void set_place(struct tt_gate_place *place, struct tt_message *message, c
     snprintf(place->where, sizeof(place->where), "%s[%zu]", list, index);
 }
 
-/* Every key of the object is one of the names. */
-static int check_keys(json_t *object, const struct tt_gate_place *place, const char *const *names)
+/* The schedule that this one replaces at its base time. */
+static int read_before(const json_t *qdiscs, const struct tt_gate_place *place, size_t p,
+                       struct tt_gate_file *file)
 {
-    const char *key;
-    json_t *value;
-
-    json_object_foreach(object, key, value)
-    {
-        size_t i = 0;
-
-        while (names[i] && strcmp(names[i], key) != 0) {
-            i++;
-        }
-        if (!names[i]) {
-            int n = snprintf(place->message->text, sizeof(place->message->text),
-                             "%s: there is no key %.40s; there are:", place->where, key);
-
-            for (i = 0; names[i] && n < (int)sizeof(place->message->text); i++) {
-                n += snprintf(place->message->text + n, sizeof(place->message->text) - (size_t)n,
-                              " %s", names[i]);
-            }
-            return -EINVAL;
-        }
-    }
-    return 0;
-}
-
-int tt_gate_check_keys(json_t *object, const struct tt_gate_place *place, const char *const *names)
-{
-    return json_is_object(object)
-               ? check_keys(object, place, names)
-               : tt_say(-EINVAL, place->message, "%s is no object in braces", place->where);
-}
-
-int tt_gate_find_device(const struct tt_gate_file *file, const char *name,
-                        const struct tt_gate_place *place, unsigned *ret_device)
-{
-    for (unsigned i = 0; i < file->device_count; i++) {
-        if (strcmp(file->devices[i].name, name) == 0) {
-            *ret_device = i;
-            return 0;
-        }
-    }
-    return tt_say(-EINVAL, place->message, "%s: no link has a device %.40s", place->where, name);
-}
-
-/* A device that is new is a host. -ENOSPC: too many. */
-static int device_of(struct tt_gate_file *file, const char *name, unsigned *ret_device)
-{
-    for (unsigned i = 0; i < file->device_count; i++) {
-        if (strcmp(file->devices[i].name, name) == 0) {
-            *ret_device = i;
-            return 0;
-        }
-    }
-    if (file->device_count == TT_GATE_DEVICES_MAX) {
-        return -ENOSPC;
-    }
-    *ret_device = (unsigned)file->device_count++;
-    file->devices[*ret_device] = (struct tt_gate_device){0};
-    snprintf(file->devices[*ret_device].name, sizeof(file->devices[0].name), "%s", name);
-    return 0;
-}
-
-static int read_device(const char *name, json_t *json, struct tt_gate_file *file,
-                       struct tt_message *message)
-{
-    static const char *const keys[] = {"bridge", "latency", "driver", "kernel",
-                                       "queues", "gates",   NULL};
-    static const char *const modes[] = {"software", "txtime-assist", "offload"};
-    struct tt_gate_place place = {.message = message};
-    struct tt_gate_device *device;
-    const char *driver = NULL;
-    const char *kernel = NULL;
-    const char *gates = NULL;
-    int64_t queues = 0;
-    unsigned at;
+    struct tt_gate_port old = file->network.ports[p];
     int error;
 
-    snprintf(place.where, sizeof(place.where), "devices: %.40s", name);
-    error = tt_gate_check_keys(json, &place, keys);
-    if (error == 0 && (name[0] == 0 || strlen(name) > 24)) {
-        error = tt_say(-EINVAL, message, "%s: a name has 1 to 24 characters", place.where);
-    }
-    if (error != 0) {
-        return error;
-    }
-    if (device_of(file, name, &at) != 0) {
-        return tt_say(-EINVAL, message, "devices: more than %d", TT_GATE_DEVICES_MAX);
-    }
-    device = &file->devices[at];
-    error = tt_gate_value_bool(json, "bridge", &place, &device->bridge);
-    error = error ? error : tt_gate_value_time(json, "latency", &place, &device->latency_ns);
-    error = error ? error : tt_gate_value_text(json, "driver", &place, &driver);
-    error = error ? error : tt_gate_value_text(json, "kernel", &place, &kernel);
-    error = error ? error : tt_gate_value_text(json, "gates", &place, &gates);
-    error = error ? error : tt_gate_value_integer(json, "queues", 0, 4096, &place, &queues);
-    if (error != 0) {
-        return error;
-    }
-    device->driver = driver ? tt_gate_driver_find(driver) : TT_DRIVER_OTHER;
-    device->tx_queues = (unsigned)queues;
-    if (kernel && tt_gate_kernel_parse(kernel, &device->kernel)) {
-        return tt_say(-EINVAL, message, "%s: kernel %.40s is no version such as 6.12", place.where,
-                      kernel);
-    }
-    for (int i = 0; gates && i < 3; i++) {
-        if (strcmp(gates, modes[i]) == 0) {
-            device->mode = (enum tt_gate_mode)i;
-            return 0;
-        }
-    }
-    return gates ? tt_say(-EINVAL, message, "%s: gates is none of software, txtime-assist, offload",
-                          place.where)
-                 : 0;
-}
-
-/* Both directions of a link. */
-static void add_ports(struct tt_gate_file *file, unsigned a, unsigned b, int64_t rate_bps,
-                      int64_t delay_ns)
-{
-    const unsigned ends[2][2] = {{a, b}, {b, a}};
-
-    for (int i = 0; i < 2; i++) {
-        const struct tt_gate_device *from = &file->devices[ends[i][0]];
-        const struct tt_gate_device *to = &file->devices[ends[i][1]];
-        size_t at = file->network.port_count++;
-        struct tt_gate_port *port = &file->network.ports[at];
-
-        file->ends[at][0] = ends[i][0];
-        file->ends[at][1] = ends[i][1];
-        *port = (struct tt_gate_port){
-            .rate_bps = rate_bps,
-            .delay_ns = delay_ns + to->latency_ns,
-            .driver = from->driver,
-            .kernel = from->kernel,
-            .mode = from->bridge ? TT_GATE_OFFLOAD : from->mode,
-            .bridge = from->bridge,
-            .tx_queues = from->tx_queues,
-        };
-        snprintf(port->name, sizeof(port->name), "%.24s -> %.24s", from->name, to->name);
-        /* A bridge has a queue for each priority unless its gates say otherwise. */
-        for (unsigned p = 0; from->bridge && p < 8; p++) {
-            port->class_count = 8;
-            port->class_of_priority[p] = (uint8_t)p;
-            port->queue_count[p] = 1;
-            port->queue_offset[p] = (uint16_t)p;
-        }
-    }
-}
-
-static int read_link(json_t *json, size_t index, struct tt_gate_file *file,
-                     struct tt_message *message)
-{
-    static const char *const keys[] = {"between", "speed", "delay", "interfaces", NULL};
-    struct tt_gate_place place;
-    const json_t *between = json_object_get(json, "between");
-    int64_t rate_bps = 0;
-    int64_t delay_ns = 0;
-    unsigned ends[2];
-    int error;
-
-    set_place(&place, message, "links", index);
-    error = tt_gate_check_keys(json, &place, keys);
-    error = error ? error : tt_gate_value_speed(json, "speed", &place, &rate_bps);
-    error = error ? error : tt_gate_value_time(json, "delay", &place, &delay_ns);
-    if (error != 0) {
-        return error;
-    }
-    if (json_array_size(between) != 2) {
-        return tt_say(-EINVAL, message, "%s: between names no two devices", place.where);
-    }
-    for (size_t i = 0; i < 2; i++) {
-        const char *name = json_string_value(json_array_get(between, i));
-
-        if (!name || name[0] == 0 || strlen(name) > 24 || device_of(file, name, &ends[i]) != 0) {
-            return tt_say(-EINVAL, message, "%s: between: a name has 1 to 24 characters",
-                          place.where);
-        }
-    }
-    if (ends[0] == ends[1] || rate_bps == 0) {
-        return tt_say(-EINVAL, message, "%s: %s", place.where,
-                      rate_bps == 0 ? "speed is missing" : "a link from a device to itself");
-    }
-    for (size_t i = 0; i < 2; i++) {
-        const char *name =
-            json_string_value(json_array_get(json_object_get(json, "interfaces"), i));
-
-        snprintf(file->ifnames[file->network.port_count + i], sizeof(file->ifnames[0]), "%.15s",
-                 name ? name : "");
-    }
-    add_ports(file, ends[0], ends[1], rate_bps, delay_ns);
-    return 0;
+    old.has_schedule = false;
+    old.schedule = (struct tt_gate_schedule){0};
+    error = qdiscs ? tt_gate_tc_read(qdiscs, place, &old, &file->before[p]) : 0;
+    file->network.ports[p].before = old.schedule;
+    return error;
 }
 
 static int read_gates(json_t *json, size_t index, struct tt_gate_file *file,
@@ -244,12 +68,40 @@ static int read_gates(json_t *json, size_t index, struct tt_gate_file *file,
         if (file->entries[p]) {
             return tt_say(-EINVAL, message, "%s: %s has gates already", place.where, port->name);
         }
-        return qdiscs ? tt_gate_tc_read(qdiscs, &place, port, &file->entries[p])
-                      : tt_gate_tc_taprio(json, &place, port, &file->entries[p]);
+        error = read_before(json_object_get(json, "before"), &place, p, file);
+        return error    ? error
+               : qdiscs ? tt_gate_tc_read(qdiscs, &place, port, &file->entries[p])
+                        : tt_gate_tc_taprio(json, &place, port, &file->entries[p]);
     }
     return error ? error
                  : tt_say(-EINVAL, message, "%s: no link from %s to %s", place.where, names[0],
                           names[1]);
+}
+
+/* What `tactus gate plan` goes by. */
+static int read_limits(json_t *json, struct tt_gate_file *file, struct tt_message *message)
+{
+    static const char *const keys[] = {"reserve_percent", "cycle", "best_effort", "margin", NULL};
+    struct tt_gate_place place = {"limits", message};
+    int64_t percent = file->limits.reserve_percent;
+    int error = json ? tt_gate_check_keys(json, &place, keys) : 0;
+
+    error =
+        error ? error : tt_gate_value_integer(json, "reserve_percent", 1, 100, &place, &percent);
+    error = error ? error : tt_gate_value_time(json, "cycle", &place, &file->limits.cycle_max_ns);
+    error = error ? error
+                  : tt_gate_value_integer(json, "best_effort", 60, 9216, &place,
+                                          &file->limits.best_effort_bytes);
+    error = error ? error : tt_gate_value_time(json, "margin", &place, &file->limits.margin_ns);
+    file->limits.reserve_percent = (unsigned)percent;
+    if (error == 0 &&
+        (file->limits.cycle_max_ns < 1000 || file->limits.cycle_max_ns > TT_NS_PER_S)) {
+        error = tt_say(-EINVAL, message, "limits: cycle is not from 1us to 1s");
+    }
+    if (error == 0 && file->limits.margin_ns > TT_NS_PER_MS) {
+        error = tt_say(-EINVAL, message, "limits: margin is longer than 1ms");
+    }
+    return error;
 }
 
 /* ---- the whole file */
@@ -260,11 +112,12 @@ static int make(struct tt_gate_file *file, size_t devices, size_t links, size_t 
     file->network.ports = calloc(2 * links + 1, sizeof(*file->network.ports));
     file->ends = calloc(2 * links + 1, sizeof(*file->ends));
     file->entries = calloc(2 * links + 1, sizeof(struct tt_gate_entry *));
+    file->before = calloc(2 * links + 1, sizeof(struct tt_gate_entry *));
     file->ifnames = calloc(2 * links + 1, sizeof(*file->ifnames));
     file->network.flows = calloc(flows + 1, sizeof(*file->network.flows));
     file->flow_capacity = flows;
-    return file->devices && file->network.ports && file->ends && file->entries && file->ifnames &&
-                   file->network.flows
+    return file->devices && file->network.ports && file->ends && file->entries && file->before &&
+                   file->ifnames && file->network.flows
                ? 0
                : -ENOMEM;
 }
@@ -288,14 +141,14 @@ static int read_list(json_t *root, const char *key, struct tt_gate_file *file,
 
 static int parse_plan(json_t *root, struct tt_gate_file *file, struct tt_message *message)
 {
-    static const char *const keys[] = {"devices", "links", "streams", "traffic",
-                                       "gates",   "plan",  NULL};
+    static const char *const keys[] = {"devices", "links",  "streams", "traffic",
+                                       "gates",   "limits", "plan",    NULL};
     struct tt_gate_place place = {"the plan", message};
     json_t *devices = json_object_get(root, "devices");
     size_t links = json_array_size(json_object_get(root, "links"));
     const char *name;
     json_t *device;
-    int error = check_keys(root, &place, keys);
+    int error = tt_gate_check_keys(root, &place, keys);
 
     if (error == 0 && (links == 0 || links > TT_GATE_DEVICES_MAX)) {
         error =
@@ -309,9 +162,10 @@ static int parse_plan(json_t *root, struct tt_gate_file *file, struct tt_message
     }
     json_object_foreach(devices, name, device)
     {
-        error = error ? error : read_device(name, device, file, message);
+        error = error ? error : tt_gate_read_device(name, device, file, message);
     }
-    error = error ? error : read_list(root, "links", file, read_link, message);
+    error = error ? error : read_limits(json_object_get(root, "limits"), file, message);
+    error = error ? error : read_list(root, "links", file, tt_gate_read_link, message);
     error = error ? error : read_list(root, "gates", file, read_gates, message);
     error = error ? error : read_list(root, "streams", file, tt_gate_flow_stream, message);
     return error ? error : read_list(root, "traffic", file, tt_gate_flow_traffic, message);
@@ -319,7 +173,7 @@ static int parse_plan(json_t *root, struct tt_gate_file *file, struct tt_message
 
 int tt_gate_file_single(struct tt_gate_file *ret_file)
 {
-    struct tt_gate_file file = {0};
+    struct tt_gate_file file = {.limits = TT_PLAN_OPTIONS_DEFAULT};
     int error = make(&file, 0, 1, 2 * TT_GATE_CLASSES);
 
     if (error != 0) {
@@ -385,31 +239,94 @@ static int parse_tc(json_t *root, const struct tt_gate_file_options *options,
     return error;
 }
 
+/* ret_list stays NULL where there is no entry. */
+static int compile(const struct tt_gate_schedule *schedule, const char *where,
+                   struct tt_gate_list **ret_list, struct tt_message *ret_message)
+{
+    enum tt_gate_fault fault = tt_gate_check(schedule);
+
+    tt_gate_list_free(*ret_list);
+    *ret_list = NULL;
+    if (fault == TT_GATE_NO_ENTRY) {
+        return 0;
+    }
+    if (fault != TT_GATE_OK) {
+        return tt_say(-EINVAL, ret_message, "%s: %s", where, tt_gate_fault_text(fault));
+    }
+    *ret_list = tt_gate_list_new(schedule);
+    return *ret_list ? 0 : tt_say(-ENOMEM, ret_message, "out of memory");
+}
+
 int tt_gate_file_compile(struct tt_gate_file *file, struct tt_message *ret_message)
 {
-    for (size_t i = 0; i < file->network.port_count; i++) {
-        struct tt_gate_port *port = &file->network.ports[i];
-        enum tt_gate_fault fault = tt_gate_check(&port->schedule);
+    int error = 0;
 
-        if (!port->has_schedule || fault == TT_GATE_NO_ENTRY) {
-            continue;
+    for (size_t i = 0; error == 0 && i < file->network.port_count; i++) {
+        struct tt_gate_port *port = &file->network.ports[i];
+
+        error = compile(&port->schedule, port->name, &port->list, ret_message);
+        error = error ? error : compile(&port->before, port->name, &port->old, ret_message);
+    }
+    return error;
+}
+
+/* The child of the object that the text begins with: its value and number. NULL: none. */
+static json_t *child_named(json_t *object, const char *text, size_t *ret_number, size_t *ret_length)
+{
+    const char *key;
+    json_t *value;
+    size_t n = 0;
+
+    json_object_foreach(object, key, value)
+    {
+        size_t length = strlen(key);
+
+        if (strncmp(text, key, length) == 0 && strchr("[: ", text[length])) {
+            *ret_number = n;
+            *ret_length = length;
+            return value;
         }
-        if (fault != TT_GATE_OK) {
-            return tt_say(-EINVAL, ret_message, "%s: %s", port->name, tt_gate_fault_text(fault));
-        }
-        tt_gate_list_free(port->list);
-        port->list = tt_gate_list_new(&port->schedule);
-        if (!port->list) {
-            return tt_say(-ENOMEM, ret_message, "out of memory");
+        n++;
+    }
+    return NULL;
+}
+
+/* A message begins with the way to what is wrong ("streams[2]: channels …"): puts line and column
+ * in front of it. */
+static void add_place(json_t *root, const struct tt_json_text *json, struct tt_message *message)
+{
+    struct tt_message said = *message;
+    const char *at = said.text;
+    size_t path[PLACE_DEPTH];
+    size_t depth = 0;
+    struct tt_json_place place;
+    size_t length;
+
+    at += json_is_array(root) ? strcspn(at, "[") : 0;
+    while (root && depth < PLACE_DEPTH) {
+        if (json_is_array(root) && *at == '[') {
+            char *end;
+
+            path[depth] = strtoul(at + 1, &end, 10);
+            root = json_array_get(root, path[depth]);
+            depth += root != NULL;
+            at = *end == ']' ? end + 1 : end;
+        } else {
+            at += *at == ':' ? 2 : 0;
+            root = child_named(root, at, &path[depth], &length);
+            depth += root != NULL;
+            at += root ? length : 0;
         }
     }
-    return 0;
+    place = tt_json_place_find(json, path, depth, false);
+    snprintf(message->text, sizeof(message->text), "line %d, column %d: %.*s", place.line,
+             place.column, (int)sizeof(said.text) - 40, said.text);
 }
 
 static int parse(const char *text, size_t bytes, const struct tt_gate_file_options *options,
                  struct tt_gate_file *ret_file, struct tt_message *ret_message)
 {
-    struct tt_gate_file file = {0};
+    struct tt_gate_file file = {.limits = TT_PLAN_OPTIONS_DEFAULT};
     json_error_t fault;
     json_t *root = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &fault);
     int error;
@@ -429,6 +346,9 @@ static int parse(const char *text, size_t bytes, const struct tt_gate_file_optio
     file.root = root;
     if (error == 0) {
         error = tt_gate_file_compile(&file, ret_message);
+    }
+    if (error == -EINVAL) {
+        add_place(root, &(struct tt_json_text){text, bytes}, ret_message);
     }
     if (error != 0) {
         tt_gate_file_done(&file);
@@ -452,15 +372,18 @@ int tt_gate_file_parse(const char *text, size_t bytes, const struct tt_gate_file
 
 void tt_gate_file_done(struct tt_gate_file *file)
 {
-    for (size_t i = 0; file->entries && i < file->network.port_count; i++) {
+    for (size_t i = 0; file->entries && file->before && i < file->network.port_count; i++) {
         tt_gate_list_free(file->network.ports[i].list);
+        tt_gate_list_free(file->network.ports[i].old);
         free(file->entries[i]);
+        free(file->before[i]);
     }
     free(file->devices);
     free(file->ends);
     free(file->ifnames);
     json_decref(file->root);
     free(file->entries);
+    free(file->before);
     free(file->network.ports);
     free(file->network.flows);
     *file = (struct tt_gate_file){0};

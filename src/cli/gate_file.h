@@ -13,6 +13,7 @@
 
 #include "cli/say.h"
 #include "gate/network.h"
+#include "gate/plan.h"
 
 #define TT_GATE_DEVICES_MAX 4096
 #define TT_GATE_FLOWS_MAX   20000
@@ -41,8 +42,10 @@ struct tt_gate_file {
     size_t device_count;
     unsigned (*ends)[2];            /* of each port: from which device to which */
     struct tt_gate_entry **entries; /* of each port, or NULL */
+    struct tt_gate_entry **before;  /* … of the schedule that its own replaces */
     char (*ifnames)[16];            /* of each port, where the plan has it */
-    json_t *root;                   /* the plan as it was read; NULL: none */
+    struct tt_plan_options limits;
+    json_t *root; /* the plan as it was read; NULL: none */
     size_t flow_capacity;
 };
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "audio/stream_class.h"
+#include "cli/gate_link.h"
 #include "base/ns.h"
 #include "base/attr.h"
 #include "gate/wire_time.h"

@@ -13,9 +13,4 @@ int tt_gate_flow_stream(json_t *json, size_t index, struct tt_gate_file *file,
 int tt_gate_flow_traffic(json_t *json, size_t index, struct tt_gate_file *file,
                          struct tt_message *message);
 
-/* gate_file.c: an object with no other keys than these; a device by its name. */
-int tt_gate_check_keys(json_t *object, const struct tt_gate_place *place, const char *const *names);
-int tt_gate_find_device(const struct tt_gate_file *file, const char *name,
-                        const struct tt_gate_place *place, unsigned *ret_device);
-
 #endif

@@ -9,7 +9,7 @@
 #include "base/min_max.h"
 #include "gate/lint.h"
 
-enum { WIDTH = 640, LEFT = 90, ROW = 34, TOP = 56, TICKS = 4, FOOT = 70 };
+enum { WIDTH = 640, LEFT = 90, ROW = 34, TOP = 56, TICKS = 4, FOOT = 34, RIGHT = 36, LEGEND = 30 };
 
 static const char legend[] = "Green: the gate is open. Blue: a frame; red: one that was on the "
                              "wire while it was closed.";
@@ -28,7 +28,7 @@ static double x_of(const struct tt_gate_picture *p, int64_t ns)
 {
     int64_t inside = tt_max64(0, tt_min64(ns - p->from_ns, p->length_ns));
 
-    return LEFT + (double)inside * (WIDTH - LEFT - 20) / (double)p->length_ns;
+    return LEFT + (double)inside * (WIDTH - LEFT - RIGHT) / (double)p->length_ns;
 }
 
 static unsigned row_count(const struct tt_gate_picture *p)
@@ -74,12 +74,12 @@ static void write_gates(const struct tt_gate_picture *p, unsigned class, FILE *o
 
     fprintf(out, "<text x=\"12\" y=\"%d\">class %u</text>\n", y_of(p, class) + 19, class);
     fprintf(out, "<rect class=\"closed\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>\n", LEFT,
-            y_of(p, class), WIDTH - LEFT - 20, ROW - 6);
+            y_of(p, class), WIDTH - LEFT - RIGHT, ROW - 6);
     for (int64_t at_ns = p->from_ns; at_ns < end_ns; at_ns = window.close_ns) {
         double x;
 
         if (list &&
-            (!tt_gate_list_window(list, class, at_ns, &window) || window.open_ns >= end_ns)) {
+            (!tt_gate_window(&p->timeline, class, at_ns, &window) || window.open_ns >= end_ns)) {
             break;
         }
         x = x_of(p, tt_max64(window.open_ns, p->from_ns));
@@ -120,11 +120,11 @@ static void write_axis(const struct tt_gate_picture *p, FILE *out)
 }
 
 /* What is inside of the SVG. */
-static void write_inside(const struct tt_gate_picture *p, FILE *out)
+static void write_inside(const struct tt_gate_picture *p, FILE *out, int height)
 {
     fputs("<g class=\"gates\">\n", out);
     write_style(out);
-    fprintf(out, "<rect class=\"back\" width=\"%d\" height=\"%d\"/>\n", WIDTH, height_of(p));
+    fprintf(out, "<rect class=\"back\" width=\"%d\" height=\"%d\"/>\n", WIDTH, height);
     fputs("<text x=\"12\" y=\"24\">", out);
     tt_html_text(out, p->network->ports[p->port].name);
     fputs(": gates, and frames on the wire; us</text>\n", out);
@@ -147,10 +147,10 @@ int tt_gate_picture_write(const struct tt_gate_picture *picture, const char *pat
     fprintf(file.out,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" "
             "font-family=\"sans-serif\">\n",
-            WIDTH, height_of(picture));
-    write_inside(picture, file.out);
+            WIDTH, height_of(picture) + LEGEND);
+    write_inside(picture, file.out, height_of(picture) + LEGEND);
     fprintf(file.out, "<g class=\"gates\"><text x=\"12\" y=\"%d\">%s</text></g>\n",
-            height_of(picture) - 16, legend);
+            height_of(picture) + LEGEND / 2, legend);
     fputs("</svg>\n", file.out);
     return tt_whole_file_close(&file);
 }
@@ -160,7 +160,7 @@ void tt_gate_picture_figure(const struct tt_gate_picture *picture, struct tt_htm
 {
     tt_html_svg_begin(page, WIDTH, height_of(picture), caption,
                       "Classes as rows, time to the right: where the gate is open, and frames.");
-    write_inside(picture, page->file.out);
+    write_inside(picture, page->file.out, height_of(picture));
     tt_html_svg_end(page);
     tt_html_paragraph(page, "%s", legend);
 }

@@ -6,6 +6,7 @@
 #define TT_CLI_GATE_PICTURE_H
 
 #include "gate/simulate.h"
+#include "gate/timeline.h"
 #include "report/html.h"
 
 #define TT_GATE_PICTURE_FRAMES 4000
@@ -14,6 +15,7 @@
 struct tt_gate_picture {
     const struct tt_network *network;
     unsigned port;
+    struct tt_gate_timeline timeline; /* its gates, where it has a list */
     int64_t from_ns;
     int64_t length_ns;
     size_t frame_count;

@@ -16,6 +16,7 @@ static int read_all(FILE *in, char **ret_text, size_t *ret_bytes)
     size_t n = 0;
     char *text = malloc(capacity);
 
+    errno = 0;
     while (text && !feof(in) && !ferror(in) && n < FILE_BYTES_MAX) {
         n += fread(text + n, 1, capacity - n, in);
         if (n == capacity) {
@@ -29,7 +30,7 @@ static int read_all(FILE *in, char **ret_text, size_t *ret_bytes)
     }
     if (!text || ferror(in) || n >= FILE_BYTES_MAX) {
         free(text);
-        return !text ? -ENOMEM : n >= FILE_BYTES_MAX ? -EFBIG : -EIO;
+        return !text ? -ENOMEM : n >= FILE_BYTES_MAX ? -EFBIG : errno == EISDIR ? -EISDIR : -EIO;
     }
     *ret_text = text;
     *ret_bytes = n;

@@ -4,19 +4,24 @@
 #include "cli/gate_shape.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
+#include "base/min_max.h"
 #include "base/ns.h"
 #include "cli/cmd.h"
 #include "cli/cmd_gate.h"
+#include "gate/wire_time.h"
 #include "os/qdisc.h"
 #include "run/pace.h"
 
-#define COMMAND     TT_GATE_SHAPE_COMMAND
-#define QUEUE_BYTES (256 << 10)
-#define CUT_BYTES   256
-#define LEAD_NS     (500 * TT_NS_PER_US) /* to the kernel, and for a late wake-up */
-#define QDISCS_MAX  64
+#define COMMAND          TT_GATE_SHAPE_COMMAND
+#define QUEUE_BYTES      (256 << 10)
+#define CUT_BYTES        256
+#define LEAD_NS          (500 * TT_NS_PER_US) /* to the kernel, for a late wake-up, and … */
+#define HAND_NS          (100 * TT_NS_PER_US) /* … of that for handing over */
+#define QDISCS_MAX       64
+#define FRAME_BYTES_FULL 1514
 
 /* The one port of the file that has gates. NULL: there is none, or more. */
 static const struct tt_gate_port *find_port(const struct tt_gate_shape *job,
@@ -90,12 +95,35 @@ static enum tt_exit use_schedule(struct tt_gate_shape *job)
             return TT_EXIT_USAGE;
         }
     }
-    for (unsigned c = 0; c < job->setup.shaper.classes; c++) {
-        if (port->list->classes[c].open_ns == 0) {
+    return TT_EXIT_GOOD;
+}
+
+void tt_gate_shape_say_windows(const struct tt_gate_shape *job, const struct tt_gate_list *list)
+{
+    const struct tt_shaper_setup *shaper = &job->setup.shaper;
+
+    for (unsigned c = 0; c < shaper->classes; c++) {
+        const struct tt_gate_class *class = &list->classes[c];
+        int64_t longest_ns = class->longest_ns - 2 * (shaper->strict ? shaper->margin_ns : 0);
+        int64_t bytes =
+            longest_ns > 0 && class->open_ns > 0
+                ? tt_wire_longest_frame(tt_min64(longest_ns, TT_NS_PER_S), shaper->rate_bps)
+                : -1;
+
+        if (class->open_ns == 0) {
             tt_cli_say(COMMAND, "the gate of class %u never opens: what is in it is dropped", c);
+        } else if (bytes < TT_FRAME_BYTES_MIN) {
+            tt_cli_say(
+                COMMAND,
+                "no window of class %u is long enough for a frame%s: what is in it is dropped", c,
+                shaper->strict ? " and the margin" : "");
+        } else if (bytes < FRAME_BYTES_FULL) {
+            tt_cli_say(COMMAND,
+                       "the windows of class %u are long enough for frames of %" PRId64
+                       " bytes%s: what is longer and not TCP is dropped",
+                       c, bytes, shaper->strict ? " and the margin" : "");
         }
     }
-    return TT_EXIT_GOOD;
 }
 
 static enum tt_exit find_rate(struct tt_gate_shape *job)
@@ -109,7 +137,8 @@ static enum tt_exit find_rate(struct tt_gate_shape *job)
     return TT_EXIT_GOOD;
 }
 
-/* Whether the hardware keeps launch times: then it does the releasing. */
+/* Whether the kernel or the hardware keeps launch times: then that does the releasing. A packet
+ * that comes late is launched no earlier than it can be in the qdisc. */
 static void find_launch_times(struct tt_gate_shape *job)
 {
     struct tt_qdisc qdiscs[QDISCS_MAX];
@@ -120,8 +149,14 @@ static void find_launch_times(struct tt_gate_shape *job)
         return;
     }
     tt_pace_find(qdiscs, n, job->setup.priority, &found);
-    if (found.pace == TT_PACE_KEPT && found.offload) {
+    if (found.pace == TT_PACE_KEPT) {
         job->setup.lead_ns = found.delta_ns + LEAD_NS;
+        job->setup.shaper.back_ns = LEAD_NS - HAND_NS;
+        job->offload = found.offload;
+    } else if (found.etf_in_the_way) {
+        tt_cli_say(COMMAND,
+                   "an etf qdisc of %s is of no use here, because %s: frames go past the qdiscs",
+                   job->ifname, tt_pace_text(found.pace));
     }
 }
 
@@ -176,6 +211,7 @@ int tt_cmd_gate_shape(int argc, char **argv)
         job.setup.log = job.log_path != NULL;
         job.setup.shaper.margin_ns = job.setup.shaper.strict ? job.setup.shaper.margin_ns : 0;
         find_launch_times(&job);
+        tt_gate_shape_say_windows(&job, job.setup.list);
         code = tt_gate_shape_run(&job);
     }
     tt_gate_file_done(&job.file);

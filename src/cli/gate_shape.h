@@ -26,8 +26,9 @@ struct tt_gate_shape {
     int64_t duration_ns; /* 0: until interrupted */
     bool json;
     bool explain;
-    bool realtime;                   /* was granted */
-    struct tt_gate_file file;        /* the schedule at the start */
+    bool offload;             /* the hardware keeps launch times, not a timer of the kernel */
+    bool realtime;            /* was granted */
+    struct tt_gate_file file; /* the schedule at the start */
     const struct tt_gate_port *port; /* in it */
 };
 
@@ -36,6 +37,8 @@ extern const struct argp tt_gate_shape_argp; /* its input is a struct tt_gate_sh
 /* The schedule, anew, and its port in it; the caller frees it. Says why not. */
 enum tt_exit tt_gate_shape_read(const struct tt_gate_shape *job, struct tt_gate_file *ret_file,
                                 const struct tt_gate_port **ret_port);
+/* On stderr: classes whose windows are too short for some frames. */
+void tt_gate_shape_say_windows(const struct tt_gate_shape *job, const struct tt_gate_list *list);
 /* Shapes until it is told to end, and says what came of it. */
 enum tt_exit tt_gate_shape_run(struct tt_gate_shape *job);
 /* --explain. */

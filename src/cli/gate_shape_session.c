@@ -35,8 +35,7 @@ struct session {
     FILE *log;
     struct tt_gate_file replaced[LISTS_MAX]; /* lists in use, or that were */
     size_t replaced_count;
-    const struct tt_gate_list *pending; /* its start is not in the log yet */
-    int64_t start_before_ns;
+    const struct tt_gate_list *pending; /* is not in the log yet */
     struct tt_shape_departure departures[TAKE];
 };
 
@@ -55,8 +54,11 @@ static enum tt_exit fail_open(const struct tt_gate_shape *job, int error,
                    error == -EBUSY    ? "; there is an interface of that name, give another one by "
                                         "--tap"
                    : error == -EPERM  ? "; CAP_NET_ADMIN is needed, run it as root"
-                   : error == -EINVAL ? "; a name has 1 to 15 characters"
+                   : error == -EINVAL ? "; a name has 1 to 15 characters, none of "
+                                        "them a space or /"
                                       : "");
+    } else if (error == -EMEDIUMTYPE) {
+        tt_cli_say(COMMAND, "%s is no Ethernet interface; give one that is by --to", job->ifname);
     } else if (error == -ENODEV) {
         tt_cli_say(COMMAND, "there is no interface %s; `ip link` lists them", job->ifname);
     } else if (error == -EPERM) {
@@ -68,30 +70,47 @@ static enum tt_exit fail_open(const struct tt_gate_shape *job, int error,
     return TT_EXIT_ENVIRONMENT;
 }
 
-static void write_log(struct session *session)
+static void write_list(struct session *session)
 {
     struct tt_shape_counters counters;
+
+    tt_shape_read(session->shape, &counters);
+    if (session->pending && counters.lists == session->replaced_count) {
+        tt_gate_shape_log_list(session->log, session->pending, counters.list_start_tai_ns);
+        session->pending = NULL;
+    }
+}
+
+/* A list goes in front of what left by it. */
+static void write_log(struct session *session)
+{
     size_t n;
 
     if (!session->log) {
         return;
     }
-    if (session->pending) {
-        tt_shape_read(session->shape, &counters);
-        if (counters.list_start_tai_ns != session->start_before_ns) {
-            session->start_before_ns = counters.list_start_tai_ns;
-            session->pending = false;
-            tt_gate_shape_log_list(
-                session->log, session->replaced[session->replaced_count - 1].network.ports[0].list,
-                counters.list_start_tai_ns);
-        }
-    }
-    while ((n = tt_shape_take(session->shape, session->departures, TAKE)) > 0) {
+    do {
+        n = tt_shape_take(session->shape, session->departures, TAKE);
+        write_list(session);
         for (size_t i = 0; i < n; i++) {
             const struct tt_shape_departure *d = &session->departures[i];
 
             fprintf(session->log, "frame %" PRId64 " %u %u %" PRId64 " %" PRId64 "\n",
                     d->launch_tai_ns, d->class, d->bytes, d->after_tai_ns, d->arrival_tai_ns);
+        }
+    } while (n > 0);
+}
+
+/* What waits has its class already, so that the map of the start holds. */
+static void say_map(const struct tt_gate_shape *job, const struct tt_gate_port *port)
+{
+    for (unsigned p = 0; p < TT_CLASSIFY_PRIORITIES; p++) {
+        if (tt_gate_class_of(port, p) != job->setup.classifier.class_of_priority[p]) {
+            tt_cli_say(
+                COMMAND,
+                "%s has another map now: the gates are taken, and priorities keep their classes",
+                job->schedule_path);
+            return;
         }
     }
 }
@@ -116,13 +135,15 @@ static void replace_schedule(struct session *session)
         tt_gate_file_done(file);
         return;
     }
-    if (!tt_shape_replace(session->shape, port->list)) {
+    if (session->pending || !tt_shape_replace(session->shape, port->list)) {
         tt_cli_say(COMMAND, "the schedule before it has not been taken yet: try again");
         tt_gate_file_done(file);
         return;
     }
     session->replaced_count++;
-    session->pending = port->list;
+    session->pending = session->log ? port->list : NULL;
+    say_map(session->job, port);
+    tt_gate_shape_say_windows(session->job, port->list);
 }
 
 static void show_live(struct session *session, const struct tt_shape_counters *now,
@@ -161,7 +182,7 @@ static void watch(struct session *session)
         session->job->duration_ns > 0 ? start_ns + session->job->duration_ns : INT64_MAX;
 
     while (!tt_cli_interrupted() && tt_cli_now_mono_ns() < end_ns &&
-           !tt_shape_is_over(session->shape)) {
+           tt_shape_end(session->shape) == TT_SHAPE_AT_WORK) {
         usleep(WAIT_US);
         write_log(session);
         if (reread) {
@@ -210,19 +231,34 @@ static enum tt_exit verdict(struct session *session)
     for (unsigned c = 0; c < session->job->setup.shaper.classes; c++) {
         never += now.classes[c].shaper.dropped_never;
     }
-    if (tt_shape_is_over(session->shape)) {
-        tt_cli_say(COMMAND, "%s is gone", session->job->ifname);
+    if (tt_shape_end(session->shape) != TT_SHAPE_AT_WORK) {
+        tt_cli_say(COMMAND, "%s is gone: somebody deleted or moved it",
+                   tt_shape_end(session->shape) == TT_SHAPE_TAP_GONE ? session->job->tap
+                                                                     : session->job->ifname);
         return TT_EXIT_ENVIRONMENT;
     }
-    return never > 0 ? TT_EXIT_NEGATIVE : TT_EXIT_GOOD;
+    if (never > 0) {
+        tt_cli_say(COMMAND,
+                   "%" PRIu64
+                   " packets were dropped, because no window of their class is long enough "
+                   "for them%s",
+                   never, session->job->setup.shaper.strict ? " and the margin" : "");
+        return TT_EXIT_NEGATIVE;
+    }
+    return TT_EXIT_GOOD;
 }
 
-static void say_start(const struct tt_gate_shape *job)
+static void say_start(const struct session *session)
 {
+    const struct tt_gate_shape *job = session->job;
     char mode[80];
 
     tt_cli_say(COMMAND, "%s is there, and leads to %s: %s, wire %" PRId64 " bit/s", job->tap,
                job->ifname, tt_gate_shape_mode(job, mode), job->setup.shaper.rate_bps);
+    if (!tt_shape_was_up(session->shape)) {
+        tt_cli_say(COMMAND, "%s is down: nothing leaves until it is up (`ip link set %s up`)",
+                   job->ifname, job->ifname);
+    }
     if (!job->realtime) {
         tt_cli_say(COMMAND, "no real-time priority here: frames leave later, by ms under load; run "
                             "it as root or raise RLIMIT_RTPRIO");
@@ -255,7 +291,7 @@ static enum tt_exit shape_run(struct session *session)
     }
     tt_memory_lock();
     job->realtime = tt_shape_has_realtime(session->shape);
-    say_start(job);
+    say_start(session);
     watch(session);
     show_end(session);
     code = verdict(session);

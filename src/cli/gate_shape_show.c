@@ -14,7 +14,8 @@ const char *tt_gate_shape_mode(const struct tt_gate_shape *job, char ret_text[80
     if (job->setup.shaper.strict) {
         snprintf(ret_text, 80, "strict");
     } else if (job->setup.lead_ns > 0) {
-        snprintf(ret_text, 80, "computed departures, kept by %s", job->ifname);
+        snprintf(ret_text, 80, "computed departures, kept by %s%s", job->ifname,
+                 job->offload ? "" : " (etf in software)");
     } else {
         snprintf(ret_text, 80, "computed departures");
     }
@@ -141,6 +142,30 @@ json_t *tt_gate_shape_json(const struct tt_gate_shape *job, const struct tt_shap
         "log_lost", (json_int_t)now->log_lost);
 }
 
+/* What should not have been; nothing where it was not. */
+static void print_faults(const struct tt_gate_shape *job, const struct tt_shape_counters *now,
+                         FILE *out)
+{
+    const struct {
+        uint64_t n;
+        const char *what;
+    } faults[] = {
+        {now->send_refused, "frames were not taken by the interface"},
+        {now->launch_refused, "frames were dropped by the kernel for their launch time"},
+        {now->unknown, "packets came of a kind that cannot be cut"},
+        {now->return_lost, "packets on the way back were not taken by the device"},
+        {now->clock_steps, "steps of TAI"},
+        {now->log_lost, "departures are missing in the log"},
+    };
+
+    for (size_t i = 0; i < TT_COUNT_OF(faults); i++) {
+        if (faults[i].n > 0) {
+            fprintf(out, "%s to %s: %" PRIu64 " %s\n", job->tap, job->ifname, faults[i].n,
+                    faults[i].what);
+        }
+    }
+}
+
 void tt_gate_shape_print_end(const struct tt_gate_shape *job, const struct tt_shape_counters *now,
                              const struct tt_shape *shape, FILE *out)
 {
@@ -162,11 +187,12 @@ void tt_gate_shape_print_end(const struct tt_gate_shape *job, const struct tt_sh
     tt_table_done(&table);
     fprintf(out, "\n%.1f s; CPU of the real-time thread %.1f %%", (double)now->elapsed_ns / 1e9,
             100 * (double)now->cpu_ns / (double)tt_max64(1, now->elapsed_ns));
-    if (payload_bytes > 0) {
+    if (payload_bytes * 8000 > (uint64_t)now->elapsed_ns) { /* 1 Mbit/s */
         fprintf(out, ", %.2f %% for each Mbit/s",
                 100 * (double)now->cpu_ns / ((double)payload_bytes * 8000));
     }
     fprintf(out, "; %" PRIu64 " packets on the way back\n", now->returned);
+    print_faults(job, now, out);
 }
 
 void tt_gate_shape_log_begin(FILE *log, int64_t rate_bps)

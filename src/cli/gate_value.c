@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -57,6 +58,40 @@ int tt_gate_value_time(const json_t *object, const char *key, const struct tt_ga
     }
     *value_ns = ns;
     return 0;
+}
+
+/* Every key of the object is one of the names. */
+static int check_keys(json_t *object, const struct tt_gate_place *place, const char *const *names)
+{
+    const char *key;
+    json_t *value;
+
+    json_object_foreach(object, key, value)
+    {
+        size_t i = 0;
+
+        while (names[i] && strcmp(names[i], key) != 0) {
+            i++;
+        }
+        if (!names[i]) {
+            int n = snprintf(place->message->text, sizeof(place->message->text),
+                             "%s: there is no key %.40s; there are:", place->where, key);
+
+            for (i = 0; names[i] && n < (int)sizeof(place->message->text); i++) {
+                n += snprintf(place->message->text + n, sizeof(place->message->text) - (size_t)n,
+                              " %s", names[i]);
+            }
+            return -EINVAL;
+        }
+    }
+    return 0;
+}
+
+int tt_gate_check_keys(json_t *object, const struct tt_gate_place *place, const char *const *names)
+{
+    return json_is_object(object)
+               ? check_keys(object, place, names)
+               : tt_say(-EINVAL, place->message, "%s is no object in braces", place->where);
 }
 
 const char *tt_gate_speed_parse(const char *text, int64_t *ret_bps)

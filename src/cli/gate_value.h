@@ -32,6 +32,9 @@ int tt_gate_value_bool(const json_t *object, const char *key, const struct tt_ga
 int tt_gate_value_text(const json_t *object, const char *key, const struct tt_gate_place *place,
                        const char **value);
 
+/* It is an object, with no other keys than these. NULL ends them. */
+int tt_gate_check_keys(json_t *object, const struct tt_gate_place *place, const char *const *names);
+
 /* NULL, or why it will not do. */
 const char *tt_gate_speed_parse(const char *text, int64_t *ret_bps);
 /* "6.12" is 6012. */

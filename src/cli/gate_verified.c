@@ -21,6 +21,7 @@ int tt_gate_verified_init(struct tt_gate_verified *v, const struct tt_gate_port 
     /* The picture only reads it. */
     v->network = (struct tt_network){(struct tt_gate_port *)port, 1, &v->flow, 1};
     v->picture = (struct tt_gate_picture){.network = &v->network,
+                                          .timeline = {port->list, NULL, INT64_MIN},
                                           .from_ns = port->list->base_tai_ns,
                                           .length_ns = port->list->cycle_ns};
     v->classes = calloc(TT_GATE_CLASSES, sizeof(*v->classes));
@@ -121,6 +122,10 @@ static void show_outside(const struct tt_gate_verified *v, const struct tt_watch
 
 static void show(const struct tt_gate_verified *v, const struct tt_watch_out *out)
 {
+    if (v->frames == 0) {
+        tt_watch_line(out, "No frame was seen.");
+        return;
+    }
     show_classes(v, out);
     show_outside(v, out);
     tt_watch_line(out,

@@ -3,17 +3,17 @@
  */
 #include "cli/machine_card.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "base/attr.h"
-#include "base/ns.h"
 #include "os/clock.h"
 #include "os/machine.h"
 #include "os/qdisc.h"
+#include "report/meter_advice.h"
 
-#define FACTS_MAX  16
-#define VALUE_TEXT 400
+#define FACTS_MAX  (TT_ADVICE_LINES + 3)
+#define VALUE_TEXT (2 * TT_ADVICE_TEXT + 8)
+#define QDISCS_MAX 64
 
 struct card {
     struct tt_html_fact facts[FACTS_MAX];
@@ -27,42 +27,35 @@ static char *add(struct card *card, const char *name)
     return card->values[card->n++];
 }
 
-static void add_text(struct card *card, const char *name, const char *value)
+static void add_advice(struct card *card, int cpu)
 {
-    snprintf(add(card, name), VALUE_TEXT, "%s", value[0] ? value : "unknown");
-}
+    struct tt_machine_facts machine;
+    struct tt_advice lines[TT_ADVICE_LINES];
+    size_t n;
 
-static void add_number(struct card *card, const char *name, int64_t value, const char *unit)
-{
-    char *text = add(card, name);
-
-    if (value == TT_MACHINE_UNKNOWN) {
-        snprintf(text, VALUE_TEXT, "unknown");
-    } else if (value == INT64_MAX || value < 0) {
-        snprintf(text, VALUE_TEXT, "none");
-    } else {
-        snprintf(text, VALUE_TEXT, "%" PRId64 "%s", value, unit);
+    tt_machine_facts(cpu, &machine);
+    n = tt_meter_advice(&machine, lines);
+    for (size_t i = 0; i < n; i++) {
+        snprintf(add(card, lines[i].name), VALUE_TEXT, "%s%s%s", lines[i].value,
+                 lines[i].advice[0] ? " → " : "", lines[i].advice);
     }
 }
 
-static void add_limits(struct card *card, const struct tt_machine_facts *machine)
+static void add_tai_offset(struct card *card)
 {
-    const struct tt_machine_throttle *throttle = &machine->throttle;
+    int tai_offset_s = 0;
 
-    if (throttle->runtime_ns >= 0) {
-        snprintf(add(card, "real-time throttling"), VALUE_TEXT, "%" PRId64 " of %" PRId64 " us",
-                 throttle->runtime_ns / TT_NS_PER_US, throttle->period_ns / TT_NS_PER_US);
+    tt_clock_tai_offset(&tai_offset_s);
+    if (tai_offset_s != 0) {
+        snprintf(add(card, "TAI offset"), VALUE_TEXT, "%d s", tai_offset_s);
     } else {
-        add_number(card, "real-time throttling", throttle->runtime_ns, "");
+        snprintf(add(card, "TAI offset"), VALUE_TEXT, "0: nobody set it");
     }
-    add_text(card, "real-time priority", machine->realtime ? "granted" : "refused");
-    add_number(card, "real-time priority limit", machine->rtprio_limit, "");
-    add_number(card, "locked memory limit", machine->memlock_limit_bytes, " bytes");
 }
 
 static void add_qdiscs(struct card *card, const char *ifname)
 {
-    struct tt_qdisc qdiscs[64];
+    struct tt_qdisc qdiscs[QDISCS_MAX];
     size_t n;
     char *text;
     size_t at = 0;
@@ -77,38 +70,16 @@ static void add_qdiscs(struct card *card, const char *ifname)
     }
 }
 
-static void card_fill(struct card *card, const char *ifname)
+void tt_machine_card(struct tt_html *page, int cpu, const char *ifname)
 {
-    struct tt_machine_facts machine;
-    int tai_offset_s = 0;
+    struct card card = {.n = 0};
 
-    tt_machine_facts(-1, &machine);
-    tt_clock_tai_offset(&tai_offset_s);
-    card->n = 0;
-    add_text(card, "kernel", machine.kernel);
-    add_text(card, "preemption", machine.preemption);
-    add_text(card, "processor", machine.processor);
-    snprintf(add(card, "processors"), VALUE_TEXT, "%u%s", machine.processors,
-             machine.hypervisor ? ", of a virtual machine" : "");
-    add_text(card, "governor", machine.governor);
-    add_number(card, "deepest idle state takes", machine.idle_exit_us, " us");
-    add_text(card, "clock source", machine.clock_source);
-    if (tai_offset_s != 0) {
-        snprintf(add(card, "TAI offset"), VALUE_TEXT, "%d s", tai_offset_s);
-    } else {
-        add_text(card, "TAI offset", "0: nobody set it");
-    }
-    add_limits(card, &machine);
+    add_advice(&card, cpu);
+    add_tai_offset(&card);
     if (ifname) {
-        add_text(card, "interface", ifname);
-        add_qdiscs(card, ifname);
+        snprintf(add(&card, "interface"), VALUE_TEXT, "%s", ifname);
+        add_qdiscs(&card, ifname);
     }
-}
-
-void tt_machine_card(struct tt_html *page, const char *ifname)
-{
-    struct card card;
-
-    card_fill(&card, ifname);
-    tt_html_card(page, "Machine", card.facts, card.n);
+    tt_html_card(page, "This machine: what makes wake-ups late, and what to do", card.facts,
+                 card.n);
 }

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/machine_card.h"
 #include "report/html.h"
 #include "report/html_chart.h"
-#include "report/meter_advice.h"
 
 /* Rows whose loads are all drawn; of more, the worst load of each. */
 #define ROWS_DRAWN 2
@@ -108,24 +108,6 @@ static void write_row(struct tt_html *page, const struct tt_meter_row *row, bool
     }
 }
 
-static void write_machine(struct tt_html *page, const struct tt_meter_job *job)
-{
-    struct tt_machine_facts found;
-    struct tt_advice lines[TT_ADVICE_LINES];
-    struct tt_html_fact facts[TT_ADVICE_LINES];
-    char values[TT_ADVICE_LINES][2 * TT_ADVICE_TEXT + 8];
-    size_t n;
-
-    tt_machine_facts(job->policy.cpu, &found);
-    n = tt_meter_advice(&found, lines);
-    for (size_t i = 0; i < n; i++) {
-        snprintf(values[i], sizeof(values[i]), "%s%s%s", lines[i].value,
-                 lines[i].advice[0] ? " → " : "", lines[i].advice);
-        facts[i] = (struct tt_html_fact){lines[i].name, values[i]};
-    }
-    tt_html_card(page, "This machine: what makes wake-ups late, and what to do", facts, n);
-}
-
 enum tt_exit tt_meter_page_write(const struct tt_meter_job *job, const struct tt_meter_row *rows,
                                  size_t n, const char *path)
 {
@@ -147,7 +129,7 @@ enum tt_exit tt_meter_page_write(const struct tt_meter_job *job, const struct tt
         for (size_t r = 0; r < n; r++) {
             write_row(&page, &rows[r], n <= ROWS_DRAWN);
         }
-        write_machine(&page, job);
+        tt_machine_card(&page, job->policy.cpu, NULL);
         error = tt_html_close(&page);
     }
     if (error) {

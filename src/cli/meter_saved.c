@@ -126,7 +126,8 @@ static void show(const struct comparison *c, const char *const paths[2], bool js
         tt_table_print(&c->table, stdout);
         return;
     }
-    object = json_pack("{s:s, s:s, s:O}", "a", paths[0], "b", paths[1], "cells", c->cells);
+    object = json_pack("{s:o, s:o, s:O}", "a", tt_json_name(paths[0]), "b", tt_json_name(paths[1]),
+                       "cells", c->cells);
     tt_json_print_line(stdout, object);
     json_decref(object);
 }

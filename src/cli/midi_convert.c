@@ -14,6 +14,7 @@
 
 #include "base/min_max.h"
 #include "base/ns.h"
+#include "cli/midi_file.h"
 #include "midi/take.h"
 
 #define SYSEX_BYTES (1 << 20) /* a longer message is written in pieces */
@@ -275,7 +276,7 @@ static enum tt_exit convert_range(struct job *job, const struct range *range)
     if (job->error == -EEXIST) {
         code = refuse_over(job, path);
     } else if (job->error) {
-        code = TT_EXIT_ENVIRONMENT;
+        code = tt_midi_file_exit(job->error);
         tt_cli_say(job->convert->command, "cannot write %s: %s", path,
                    job->error == -EFBIG ? "a track of a Standard MIDI File holds 4 GB at most; "
                                           "--split makes several"
@@ -301,8 +302,9 @@ static enum tt_exit check_name(struct job *job, const struct range *range)
 
 /* The next file's frames: up to a silence that is long enough. `range->to` is where it begins.
  * False: there are no more bytes. */
-static bool next_range(struct tt_midi_log *log, int64_t split_ns, struct range *range)
+static bool next_range(const struct tt_midi_convert *convert, struct range *range)
 {
+    struct tt_midi_log *log = convert->log;
     enum tt_midi_frame_reason reason;
     struct tt_midi_frame frame;
     enum tt_midi_log_item item;
@@ -312,10 +314,11 @@ static bool next_range(struct tt_midi_log *log, int64_t split_ns, struct range *
     range->from = range->to;
     log->at = range->from;
     while ((item = tt_midi_log_next(log, &offset, &frame, &reason)) != TT_MIDI_LOG_DONE) {
-        if (item != TT_MIDI_LOG_FRAME || frame.type != TT_MIDI_LOG_BYTES) {
+        if (item != TT_MIDI_LOG_FRAME || frame.type != TT_MIDI_LOG_BYTES ||
+            tt_midi_survey_judge(convert->survey, &frame) != TT_MIDI_FRAME_OK) {
             continue;
         }
-        if (any && frame.time_mono_ns - range->end_mono_ns >= split_ns) {
+        if (any && frame.time_mono_ns - range->end_mono_ns >= convert->split_ns) {
             range->to = offset;
             return true;
         }
@@ -346,7 +349,7 @@ static enum tt_exit each_range(struct job *job,
         return take(job, &range);
     }
     range.to = range.from;
-    while (code == TT_EXIT_GOOD && next_range(convert->log, convert->split_ns, &range)) {
+    while (code == TT_EXIT_GOOD && next_range(convert, &range)) {
         code = take(job, &range);
     }
     return code;

@@ -189,8 +189,8 @@ static void show_frame(struct show *show, const struct tt_midi_frame *frame)
 
 static json_t *port_json(unsigned port, const struct tt_midi_port_survey *survey)
 {
-    return json_pack("{s:i, s:o?, s:s?, s:I, s:I, s:I, s:I}", "port", (int)port, "name",
-                     json_string(survey->name), "stamp",
+    return json_pack("{s:i, s:o, s:s?, s:I, s:I, s:I, s:I}", "port", (int)port, "name",
+                     tt_json_name(survey->name), "stamp",
                      survey->stamp_known ? tt_midi_stamp_name(survey->stamp) : NULL, "bytes",
                      (json_int_t)survey->bytes, "losses", (json_int_t)survey->losses, "bytes_lost",
                      (json_int_t)survey->bytes_lost, "gone", (json_int_t)survey->gone);
@@ -206,12 +206,13 @@ static void begin_json(struct show *show)
             json_array_append_new(ports, port_json(port, &show->survey.ports[port]));
         }
     }
-    tt_midi_dump_json_begin(
-        show->dump, json_pack("{s:s, s:s, s:I, s:I, s:I, s:b, s:o}", "source", show->dump->source,
-                              "kind", "log", "start_mono_ns", (json_int_t)header->mono_ns,
-                              "start_utc_ns", (json_int_t)header->clock.utc_ns, "bracket_ns",
-                              (json_int_t)header->clock.bracket_ns, "ended", show->survey.ended,
-                              "ports", ports));
+    tt_midi_dump_json_begin(show->dump,
+                            json_pack("{s:o, s:s, s:I, s:I, s:I, s:b, s:o}", "source",
+                                      tt_json_name(show->dump->source), "kind", "log",
+                                      "start_mono_ns", (json_int_t)header->mono_ns, "start_utc_ns",
+                                      (json_int_t)header->clock.utc_ns, "bracket_ns",
+                                      (json_int_t)header->clock.bracket_ns, "ended",
+                                      show->survey.ended, "ports", ports));
 }
 
 static void begin_text(const struct show *show)
@@ -283,6 +284,9 @@ static void show_all(struct show *show)
     while (!ferror(show->dump->out) &&
            (item = tt_midi_log_next(show->log, &offset, &frame, &reason)) != TT_MIDI_LOG_DONE) {
         if (item == TT_MIDI_LOG_FRAME) {
+            reason = tt_midi_survey_judge(&show->survey, &frame);
+        }
+        if (item == TT_MIDI_LOG_FRAME && reason == TT_MIDI_FRAME_OK) {
             show_frame(show, &frame);
         } else {
             tt_midi_dump_warning(show->dump, offset, true,

@@ -9,6 +9,7 @@
 
 #include "base/bytes.h"
 #include "midi/tempo.h"
+#include "report/json.h"
 #include "report/plural.h"
 
 struct show {
@@ -196,11 +197,11 @@ static void begin(const struct show *show)
 
     if (show->dump->json) {
         tt_midi_dump_json_begin(
-            show->dump,
-            json_pack("{s:s, s:s, s:i, s:i, s:i, s:i, s:i}", "source", show->dump->source, "kind",
-                      "smf", "format", (int)smf->format, "tracks", (int)smf->tracks_announced,
-                      "ticks_per_quarter", (int)division->ppq, "frames_per_second",
-                      (int)division->fps, "ticks_per_frame", (int)division->ticks));
+            show->dump, json_pack("{s:o, s:s, s:i, s:i, s:i, s:i, s:i}", "source",
+                                  tt_json_name(show->dump->source), "kind", "smf", "format",
+                                  (int)smf->format, "tracks", (int)smf->tracks_announced,
+                                  "ticks_per_quarter", (int)division->ppq, "frames_per_second",
+                                  (int)division->fps, "ticks_per_frame", (int)division->ticks));
         return;
     }
     fprintf(show->dump->out, "%s: Standard MIDI File, format %u, %u %s, ", show->dump->source,

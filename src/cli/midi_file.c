@@ -37,6 +37,65 @@ static int map(const char *path, struct tt_midi_file *file)
     return error;
 }
 
+enum tt_exit tt_midi_file_exit(int error)
+{
+    switch (-error) {
+    case ENOENT:
+    case ENOTDIR:
+    case EISDIR:
+    case ESPIPE:
+    case ELOOP:
+    case ENAMETOOLONG:
+    case EEXIST:
+        return TT_EXIT_USAGE;
+    default:
+        return TT_EXIT_ENVIRONMENT;
+    }
+}
+
+enum tt_exit tt_midi_file_check_output(const char *command, const char *path)
+{
+    size_t n = strlen(path);
+    struct stat status;
+
+    if (n == 0) {
+        tt_cli_say(command, "the file to write has no name: its argument is empty");
+        return TT_EXIT_USAGE;
+    }
+    if (path[n - 1] == '/' || (stat(path, &status) == 0 && S_ISDIR(status.st_mode))) {
+        tt_cli_say(command,
+                   "%s is a folder; give the name of a file to write, such as %s%stake.mid", path,
+                   path, path[n - 1] == '/' ? "" : "/");
+        return TT_EXIT_USAGE;
+    }
+    return TT_EXIT_GOOD;
+}
+
+static size_t refused_at(enum tt_smf_fault fault, size_t bytes)
+{
+    return fault == TT_SMF_NO_HEADER ? 0 : fault == TT_SMF_HEADER_SHORT ? 4 : bytes;
+}
+
+static void say_neither(const char *command, const struct tt_midi_file *file, const char *path,
+                        enum tt_midi_log_refusal refusal, enum tt_smf_fault fault)
+{
+    if (refusal == TT_MIDI_LOG_SHORT) {
+        tt_cli_say(command,
+                   "cannot read %s as a raw MIDI log: it ends at byte %zu, within its header"
+                   " of %d",
+                   path, file->bytes, TT_MIDI_LOG_HEADER_BYTES);
+    } else if (refusal != TT_MIDI_LOG_MAGIC) {
+        tt_cli_say(command, "cannot read %s as a raw MIDI log: %s (bytes 8 to 15)", path,
+                   tt_midi_log_refusal_text(refusal));
+    } else if (file->bytes == 0) {
+        tt_cli_say(command, "%s is empty: neither a raw MIDI log nor a Standard MIDI File", path);
+    } else {
+        tt_cli_say(command,
+                   "%s is neither a raw MIDI log nor a Standard MIDI File: %s (at byte %zu of %zu)",
+                   path, tt_smf_fault_text(fault), refused_at(fault, file->bytes), file->bytes);
+    }
+}
+
 enum tt_exit tt_midi_file_open(const char *command, const char *path, struct tt_midi_file *ret_file)
 {
     enum tt_midi_log_refusal refusal;
@@ -46,9 +105,11 @@ enum tt_exit tt_midi_file_open(const char *command, const char *path, struct tt_
     memset(ret_file, 0, sizeof(*ret_file));
     error = map(path, ret_file);
     if (error) {
-        tt_cli_say(command, "cannot read %s: %s", path,
-                   error == -ESPIPE ? "it is no regular file" : strerror(-error));
-        return error == -ENOENT || error == -ENOTDIR ? TT_EXIT_USAGE : TT_EXIT_ENVIRONMENT;
+        tt_cli_say(command, "cannot read %s: %s", *path ? path : "a file without a name",
+                   error == -ESPIPE   ? "it is no regular file"
+                   : error == -EISDIR ? "it is a folder"
+                                      : strerror(-error));
+        return tt_midi_file_exit(error);
     }
     refusal = tt_midi_log_open(&ret_file->log, ret_file->data, ret_file->bytes);
     ret_file->is_log = refusal == TT_MIDI_LOG_OK;
@@ -59,13 +120,7 @@ enum tt_exit tt_midi_file_open(const char *command, const char *path, struct tt_
     if (fault == TT_SMF_FINE) {
         return TT_EXIT_GOOD;
     }
-    if (refusal != TT_MIDI_LOG_MAGIC) {
-        tt_cli_say(command, "cannot read %s as a raw MIDI log: %s", path,
-                   tt_midi_log_refusal_text(refusal));
-    } else {
-        tt_cli_say(command, "%s is neither a raw MIDI log nor a Standard MIDI File: %s", path,
-                   tt_smf_fault_text(fault));
-    }
+    say_neither(command, ret_file, path, refusal, fault);
     tt_midi_file_close(ret_file);
     return TT_EXIT_USAGE;
 }

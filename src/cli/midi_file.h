@@ -20,6 +20,14 @@ struct tt_midi_file {
     struct tt_smf smf;
 };
 
+/* What a file's error means of the command's arguments: TT_EXIT_USAGE where a name is wrong (there
+ * is no such file or folder, or it is something else, or is taken), else TT_EXIT_ENVIRONMENT. */
+enum tt_exit tt_midi_file_exit(int error);
+
+/* A file to write has a name, which is not that of a folder. TT_EXIT_GOOD, or an exit code after
+ * saying why. */
+enum tt_exit tt_midi_file_check_output(const char *command, const char *path);
+
 /* TT_EXIT_GOOD, or an exit code after saying why. */
 enum tt_exit tt_midi_file_open(const char *command, const char *path,
                                struct tt_midi_file *ret_file);

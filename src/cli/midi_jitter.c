@@ -96,9 +96,25 @@ static enum tt_exit add_input(struct pass *pass, const char *name)
     return TT_EXIT_GOOD;
 }
 
+/* The sequencer's ports can be read by several methods at once; of the others each byte goes to one
+ * reader. */
+static enum tt_exit check_inputs(const struct tt_jitter_setup *setup)
+{
+    struct tt_midi_port_setup ignored;
+    const char *names[TT_JITTER_METHODS];
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < setup->input_count; i++) {
+        names[count] = weaker_stamp(setup->inputs[i], &ignored);
+        count += strncmp(names[count], "seq:", 4) != 0;
+    }
+    return tt_midi_ports_check_different(setup->command, names, count);
+}
+
 static enum tt_exit open_inputs(struct pass *pass)
 {
-    enum tt_exit code = pass->pty_path ? add_input(pass, pass->pty_path) : TT_EXIT_GOOD;
+    enum tt_exit code =
+        pass->pty_path ? add_input(pass, pass->pty_path) : check_inputs(pass->setup);
 
     for (unsigned i = 0; i < pass->setup->input_count && code == TT_EXIT_GOOD; i++) {
         code = add_input(pass, pass->setup->inputs[i]);

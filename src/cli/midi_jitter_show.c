@@ -45,7 +45,11 @@ static void fill_counts(struct tt_table *table, const struct tt_jitter *pass,
     tt_table_cell_number(table, (int64_t)result->inside);
     tt_table_cell_known(table, result->worst_interval_ns, INT64_MIN + 1);
     tt_table_cell_known(table, method->errors.n > 0 ? result->offset_ns : INT64_MIN, INT64_MIN + 1);
-    tt_table_cell(table, "%.1f", result->drift_ppm);
+    if (method->errors.n > 0) {
+        tt_table_cell(table, "%.1f", result->drift_ppm);
+    } else {
+        tt_table_cell(table, "-");
+    }
 }
 
 static void fill_errors(struct tt_table *table, const struct tt_jitter *pass,
@@ -104,17 +108,18 @@ static json_t *json_errors(const struct tt_hist *errors)
 static json_t *json_of(const struct tt_jitter *pass, const struct tt_jitter_method *method)
 {
     const struct tt_probe_result *result = &method->result;
+    bool any = method->errors.n > 0;
 
-    return json_pack("{s:s, s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:I, s:f, s:o}",
-                     "method", method->name, "load", tt_jitter_load_name(pass->load),
-                     "load_realtime", pass->load_realtime, "sent", (json_int_t)pass->sent, "lost",
-                     (json_int_t)result->lost, "clocks_lost", (json_int_t)result->clocks_lost,
-                     "duplicated", (json_int_t)method->duplicated, "reordered",
-                     (json_int_t)method->reordered, "foreign", (json_int_t)method->foreign,
-                     "inside", (json_int_t)result->inside, "worst_interval_ns",
-                     tt_json_known(result->worst_interval_ns, INT64_MIN + 1), "offset_ns",
-                     (json_int_t)result->offset_ns, "drift_ppm", result->drift_ppm, "error",
-                     json_errors(&method->errors));
+    return json_pack(
+        "{s:o, s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "method",
+        tt_json_name(method->name), "load", tt_jitter_load_name(pass->load), "load_realtime",
+        pass->load_realtime, "sent", (json_int_t)pass->sent, "lost", (json_int_t)result->lost,
+        "clocks_lost", (json_int_t)result->clocks_lost, "duplicated",
+        (json_int_t)method->duplicated, "reordered", (json_int_t)method->reordered, "foreign",
+        (json_int_t)method->foreign, "inside", (json_int_t)result->inside, "worst_interval_ns",
+        tt_json_known(result->worst_interval_ns, INT64_MIN + 1), "offset_ns",
+        any ? json_integer(result->offset_ns) : json_null(), "drift_ppm",
+        any ? json_real(result->drift_ppm) : json_null(), "error", json_errors(&method->errors));
 }
 
 void tt_jitter_show_json(const struct tt_jitter *passes, unsigned count)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/ns.h"
+#include "os/midi_device.h"
 
 #define BITS_A_BYTE 10 /* with start and stop bit */
 #define DIN_BAUD    31250
@@ -24,6 +25,21 @@ int tt_midi_stamp_parse(const char *text, enum tt_midi_port_stamp *ret_stamp)
     return -EINVAL;
 }
 
+static void say_busy(const char *command, const char *name)
+{
+    struct tt_midi_user user;
+
+    if (tt_midi_device_user(name, &user) == 0) {
+        tt_cli_say(command, "%s is in use by %s (process %d): end that first", name, user.name,
+                   (int)user.pid);
+    } else {
+        tt_cli_say(command,
+                   "%s is in use by another program, whose name we may not see: end that "
+                   "first",
+                   name);
+    }
+}
+
 enum tt_exit tt_midi_ports_open(const char *command, const struct tt_midi_port_setup *setup,
                                 struct tt_midi_port **ret_port)
 {
@@ -34,28 +50,47 @@ enum tt_exit tt_midi_ports_open(const char *command, const struct tt_midi_port_s
         return TT_EXIT_GOOD;
     case EINVAL:
         tt_cli_say(command,
-                   "%s is no MIDI port: give hw:CARD,DEVICE, seq:CLIENT:PORT, or the path of a "
+                   "`%s` is no MIDI port: give hw:CARD,DEVICE, seq:CLIENT:PORT, or the path of a "
                    "serial port or pty",
                    setup->name);
         return TT_EXIT_USAGE;
+    case ENXIO:
     case ENODEV:
     case ENOENT:
-    case ENXIO:
-        tt_cli_say(command, "there is no port %s; `tactus midi list` shows those that there are",
+        tt_cli_say(command, "there is no %s %s; `tactus midi list` shows what there is",
+                   error == -ENXIO && strncmp(setup->name, "hw:", 3) == 0 ? "sound card of"
+                                                                          : "port",
                    setup->name);
         return TT_EXIT_ENVIRONMENT;
     case EBUSY:
-        tt_cli_say(command, "%s is in use: raw MIDI can be opened once only", setup->name);
+        say_busy(command, setup->name);
         return TT_EXIT_ENVIRONMENT;
     case EACCES:
     case EPERM:
-        tt_cli_say(command, "cannot open %s: no permission; be in the group audio, or root",
+        tt_cli_say(command,
+                   "cannot open %s: no permission; be in the group that owns it (audio, or dialout "
+                   "of serial ports), or root",
                    setup->name);
         return TT_EXIT_ENVIRONMENT;
     default:
         tt_cli_say(command, "cannot open %s: %s", setup->name, strerror(-error));
         return TT_EXIT_ENVIRONMENT;
     }
+}
+
+enum tt_exit tt_midi_ports_check_different(const char *command, const char *const *names,
+                                           unsigned count)
+{
+    for (unsigned i = 1; i < count; i++) {
+        for (unsigned j = 0; j < i; j++) {
+            if (tt_midi_device_same(names[j], names[i])) {
+                tt_cli_say(command, "%s and %s are the same port; give it once", names[j],
+                           names[i]);
+                return TT_EXIT_USAGE;
+            }
+        }
+    }
+    return TT_EXIT_GOOD;
 }
 
 int tt_midi_ports_wire_option(const char *argument, struct argp_state *state)

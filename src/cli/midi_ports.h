@@ -18,6 +18,10 @@ int tt_midi_stamp_parse(const char *text, enum tt_midi_port_stamp *ret_stamp);
 enum tt_exit tt_midi_ports_open(const char *command, const struct tt_midi_port_setup *setup,
                                 struct tt_midi_port **ret_port);
 
+/* No two names are known to be one port. TT_EXIT_GOOD, or an exit code after saying which are. */
+enum tt_exit tt_midi_ports_check_different(const char *command, const char *const *names,
+                                           unsigned count);
+
 /* The argument of --wire: a speed in baud; 0 for "none". What will not do ends the command. */
 int tt_midi_ports_wire_option(const char *argument, struct argp_state *state);
 /* So long a byte takes on a port's wire, or 0. `wire`: its speed; -1: what a port of such a name is

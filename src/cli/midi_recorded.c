@@ -54,14 +54,16 @@ void tt_midi_recorded_show_json(const struct tt_midi_recorded *recorded)
         const struct tt_midi_port_survey *port = &recorded->survey->ports[i];
 
         json_array_append_new(
-            ports, json_pack("{s:s, s:s, s:o, s:o, s:o, s:o}", "port", recorded->names[i], "stamp",
-                             tt_midi_stamp_name(port->stamp), "bytes", tt_json_u64(port->bytes),
-                             "losses", tt_json_u64(port->losses), "bytes_lost_known",
-                             tt_json_u64(port->bytes_lost), "times_gone", tt_json_u64(port->gone)));
+            ports,
+            json_pack("{s:o, s:s, s:o, s:o, s:o, s:o}", "port", tt_json_name(recorded->names[i]),
+                      "stamp", tt_midi_stamp_name(port->stamp), "bytes", tt_json_u64(port->bytes),
+                      "losses", tt_json_u64(port->losses), "bytes_lost_known",
+                      tt_json_u64(port->bytes_lost), "times_gone", tt_json_u64(port->gone)));
     }
-    json = json_pack("{s:b, s:s, s:s, s:I, s:o, s:o}", "final", 1, "output", recorded->output_path,
-                     "log", recorded->log_path, "files", (json_int_t)recorded->converted.files,
-                     "events", tt_json_u64(recorded->converted.events), "ports", ports);
+    json = json_pack("{s:b, s:o, s:o, s:I, s:o, s:o}", "final", 1, "output",
+                     tt_json_name(recorded->output_path), "log", tt_json_name(recorded->log_path),
+                     "files", (json_int_t)recorded->converted.files, "events",
+                     tt_json_u64(recorded->converted.events), "ports", ports);
     tt_json_print_line(stdout, json);
     json_decref(json);
 }

@@ -4,53 +4,100 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/cmd.h"
+#include "cli/relay.h"
 
 #define STANDARD_FDS 3
+
+static bool was_closed;       /* standard output, from the beginning */
+static bool is_text_unwaited; /* tt_cli_never_wait */
 
 /* Whoever reads standard output has left: no fault. */
 static bool is_reader_gone(void)
 {
     struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
 
-    return poll(&out, 1, 0) == 1 && (out.revents & (POLLERR | POLLHUP)) != 0;
+    return !was_closed && poll(&out, 1, 0) == 1 && (out.revents & (POLLERR | POLLHUP)) != 0;
 }
 
-/* At exit, and so also behind what argp prints. */
-static void close_stdout(void)
+/* At exit, and so also behind what argp prints. 0 or -errno. */
+static int close_stdout(void)
 {
     bool failed = ferror(stdout) != 0;
     bool gone = is_reader_gone();
     int error = 0;
+    int relayed;
 
     if (fclose(stdout) != 0) {
         failed = true;
         error = errno;
     }
-    if (!failed || gone || error == EPIPE) {
+    relayed = tt_relay_settle(STDOUT_FILENO);
+    if (relayed != 0) {
+        failed = true;
+        error = -relayed;
+        gone = error == EIO; /* its terminal is closed */
+    }
+    if (gone || (error == EPIPE && !was_closed) || (error == EAGAIN && is_text_unwaited)) {
+        return 0;
+    }
+    return failed ? -(error ? error : EIO) : 0;
+}
+
+static void end_standard(void)
+{
+    int error = close_stdout();
+
+    if (error) {
+        fprintf(stderr, "tactus: standard output %s (%s): what was printed is not all there\n",
+                was_closed ? "is closed" : "could not be written", strerror(-error));
+    }
+    (void)tt_relay_settle(STDERR_FILENO);
+    if (error) {
+        _exit(TT_EXIT_ENVIRONMENT);
+    }
+}
+
+/* As if its reader had left, so that a command goes on to its end. */
+static void replace_stdout(void)
+{
+    int ends[2];
+
+    if (pipe(ends) != 0) {
         return;
     }
-    fprintf(stderr,
-            "tactus: standard output could not be written%s%s: what was printed is not "
-            "all there\n",
-            error ? ": " : "", error ? strerror(error) : "");
-    _exit(TT_EXIT_ENVIRONMENT);
+    dup2(ends[1], STDOUT_FILENO);
+    close(ends[0]);
+    close(ends[1]);
+    signal(SIGPIPE, SIG_IGN);
 }
 
 void tt_cli_standard_init(void)
 {
     int fd;
 
+    was_closed = fcntl(STDOUT_FILENO, F_GETFD) < 0;
     do {
         fd = open("/dev/null", O_RDWR);
     } while (fd >= 0 && fd < STANDARD_FDS);
     if (fd >= 0) {
         close(fd);
     }
-    atexit(close_stdout);
+    if (was_closed) {
+        replace_stdout();
+    }
+    atexit(end_standard);
+}
+
+void tt_cli_never_wait(bool is_text)
+{
+    is_text_unwaited = is_text;
+    tt_relay_start();
 }

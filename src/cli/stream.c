@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/ns.h"
+#include "cli/cmd.h"
 #include "cli/say.h"
 
 #define BUFFER_NS      (500 * TT_NS_PER_MS)
@@ -93,6 +94,13 @@ void tt_stream_conversion(const struct tt_stream *stream, struct tt_message *ret
         tt_say(0, ret_message, "%s: %s become %s: rounded, and clipped beyond full scale",
                stream->job->end, kind_text(from), kind_text(to));
     }
+}
+
+int64_t tt_stream_time_left(const struct tt_stream *stream)
+{
+    return stream->duration_ns == INT64_MAX
+               ? INT64_MAX
+               : stream->begin_mono_ns + stream->duration_ns - tt_cli_now_mono_ns();
 }
 
 static bool has_lost_interface(const struct tt_stream *stream)

@@ -113,6 +113,8 @@ void tt_stream_publish(struct tt_stream *stream);
 void tt_stream_status_read(struct tt_stream *stream, bool anew,
                            struct tt_stream_status *ret_status);
 
+/* Of what was given, since the start of the command; INT64_MAX: for ever. */
+int64_t tt_stream_time_left(const struct tt_stream *stream);
 /* It ends here, and why. */
 TT_PRINTF(3, 4) void tt_stream_fail(struct tt_stream *stream, int error, const char *format, ...);
 

@@ -60,7 +60,7 @@ static int open_out(struct tt_stream_clock *clock, const struct tt_stream_job *j
     memcpy(crf.dest, job->crf.dest, sizeof(crf.dest));
     crf.stream_id = job->crf.stream_id;
     crf.vlan_id = config.vlan_id;
-    crf.pcp = config.pcp;
+    crf.pcp = tt_stream_config_pcp(&config);
     setup.link = clock->out_attachment.link;
     error = tt_clock_out_new(&setup, &clock->out);
     return error < 0 ? tt_say(error, ret_message, "out of memory") : 0;

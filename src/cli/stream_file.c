@@ -100,6 +100,27 @@ static int set_key(struct reader *reader, struct tt_stream_job *job, const char 
     return error == -ENOENT ? -EINVAL : error;
 }
 
+/* A key may have two names, and jansson sees to each of them being there once. */
+static int check_first(struct reader *reader, json_t *object, const char *key, const size_t *path,
+                       size_t depth)
+{
+    const char *other;
+    json_t *value;
+
+    json_object_foreach(object, other, value)
+    {
+        if (strcmp(other, key) == 0) {
+            return 0;
+        }
+        if (tt_stream_config_same_key(other, key)) {
+            struct tt_json_place place = place_of(reader, path, depth, true);
+
+            return refuse(reader, &place, "%.40s and %.40s are one key; give it once", other, key);
+        }
+    }
+    return 0;
+}
+
 static int read_common(struct reader *reader, json_t *root)
 {
     size_t at = 0;
@@ -118,7 +139,8 @@ static int read_common(struct reader *reader, json_t *root)
 
             error = refuse(reader, &place, "%.40s belongs into one of the streams", key);
         } else {
-            error = set_key(reader, &reader->common, key, value, &at, 1);
+            error = check_first(reader, root, key, &at, 1);
+            error = error < 0 ? error : set_key(reader, &reader->common, key, value, &at, 1);
         }
         if (error < 0) {
             return error;
@@ -128,38 +150,8 @@ static int read_common(struct reader *reader, json_t *root)
     return 0;
 }
 
-/* The first member of the object with one of two names, or -1. */
-static int find_member(json_t *object, const char *name, const char *other)
-{
-    int at = 0;
-    const char *key;
-    json_t *value;
-
-    json_object_foreach(object, key, value)
-    {
-        if (tt_word_same(key, name) || tt_word_same(key, other)) {
-            return at;
-        }
-        at++;
-    }
-    return -1;
-}
-
-static json_t *nth_member(json_t *object, int n)
-{
-    const char *key;
-    json_t *value;
-
-    json_object_foreach(object, key, value)
-    {
-        if (n-- == 0) {
-            return value;
-        }
-    }
-    return NULL;
-}
-
-static int check_unique(struct reader *reader, json_t *stream, size_t index)
+/* `id_at`: which of its members the stream ID is; SIZE_MAX: none. */
+static int check_unique(struct reader *reader, size_t index, size_t id_at)
 {
     const struct tt_stream_config *config = &reader->file.jobs[index].config;
     char id[TT_STREAM_ID_TEXT];
@@ -169,7 +161,6 @@ static int check_unique(struct reader *reader, json_t *stream, size_t index)
         size_t path[3] = {reader->streams_at, index, 0};
         struct tt_json_place place;
         struct tt_json_place first;
-        int member = find_member(stream, "stream_id", "streamid");
 
         if (other->stream_id != config->stream_id || strcmp(other->ifname, config->ifname) != 0) {
             continue;
@@ -177,8 +168,8 @@ static int check_unique(struct reader *reader, json_t *stream, size_t index)
         path[1] = i;
         first = place_of(reader, path, 2, false);
         path[1] = index;
-        path[2] = member < 0 ? 0 : (size_t)member;
-        place = place_of(reader, path, member < 0 ? 2 : 3, false);
+        path[2] = id_at;
+        place = place_of(reader, path, id_at == SIZE_MAX ? 2 : 3, false);
         return refuse(reader, &place,
                       "stream ID %s on %s is that of the stream in line %d; each has its own",
                       tt_stream_id_format(config->stream_id, id), config->ifname, first.line);
@@ -199,6 +190,7 @@ static int read_stream(struct reader *reader, json_t *stream, size_t index)
 {
     size_t path[3] = {reader->streams_at, index, 0};
     struct tt_stream_job *job = &reader->file.jobs[index];
+    size_t id_at = SIZE_MAX;
     const char *key;
     json_t *value;
     int error;
@@ -220,17 +212,21 @@ static int read_stream(struct reader *reader, json_t *stream, size_t index)
             return refuse(reader, &place, "%.40s belongs beside streams: one clock is for all",
                           key);
         }
-        error = set_key(reader, job, key, value, path, 3);
+        error = check_first(reader, stream, key, path, 3);
+        if (error == 0) {
+            error = set_key(reader, job, key, value, path, 3);
+        }
         if (error < 0) {
             return error;
         }
+        id_at = tt_stream_config_same_key(key, "stream_id") ? path[2] : id_at;
         path[2]++;
     }
     error = tt_stream_job_check(job, reader->role, &reader->fault->message);
     if (error < 0) {
         return refuse_stream(reader, index, NULL);
     }
-    return check_unique(reader, stream, index);
+    return check_unique(reader, index, id_at);
 }
 
 static int read_streams(struct reader *reader)
@@ -329,126 +325,6 @@ int tt_stream_file_parse(const char *text, size_t bytes, enum tt_role role,
     }
     *ret_file = reader.file;
     return 0;
-}
-
-/* A file that is named in the stream file is looked for beside it. */
-static int place_beside(const char *path, char **name)
-{
-    const char *slash = strrchr(path, '/');
-    char *beside;
-
-    if (!slash || !*name || (*name)[0] == '/' || strcmp(*name, "-") == 0 ||
-        strncmp(*name, "tone:", 5) == 0 || strncmp(*name, "alsa:", 5) == 0) {
-        return 0;
-    }
-    if (asprintf(&beside, "%.*s%s", (int)(slash - path) + 1, path, *name) < 0) {
-        return -ENOMEM;
-    }
-    free(*name);
-    *name = beside;
-    return 0;
-}
-
-static int place_all(const char *path, struct tt_stream_file *file)
-{
-    int error = 0;
-
-    for (size_t i = 0; i < file->count && error == 0; i++) {
-        error = place_beside(path, &file->jobs[i].end);
-        if (error == 0) {
-            error = place_beside(path, &file->jobs[i].report);
-        }
-    }
-    if (error < 0) {
-        tt_stream_file_done(file);
-    }
-    return error;
-}
-
-/* A mark of UTF-8 that some editors put first is no part of the text. */
-static size_t mark_bytes(const char *text, size_t bytes)
-{
-    return bytes >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
-}
-
-/* The whole file, ended by a 0. 0 or -errno. */
-static int load(const char *path, char **ret_text, size_t *ret_bytes)
-{
-    FILE *in = fopen(path, "re");
-    char *text = in ? malloc(TT_STREAM_FILE_BYTES_MAX + 1) : NULL;
-    size_t bytes;
-    size_t mark;
-    int error = !in ? -errno : !text ? -ENOMEM : 0;
-
-    if (error == 0) {
-        errno = EIO;
-        bytes = fread(text, 1, TT_STREAM_FILE_BYTES_MAX, in);
-        error = ferror(in) ? -errno : bytes == TT_STREAM_FILE_BYTES_MAX ? -EFBIG : 0;
-    }
-    if (error == 0) {
-        mark = mark_bytes(text, bytes);
-        memmove(text, text + mark, bytes - mark);
-        text[bytes - mark] = 0;
-        *ret_text = text;
-        *ret_bytes = bytes - mark;
-    } else {
-        free(text);
-    }
-    if (in) {
-        fclose(in);
-    }
-    return error;
-}
-
-int tt_stream_file_read(const char *path, enum tt_role role, const struct tt_stream_job *base,
-                        struct tt_stream_file *ret_file, struct tt_stream_file_fault *ret_fault)
-{
-    char *text = NULL;
-    size_t bytes = 0;
-    int error = load(path, &text, &bytes);
-
-    ret_fault->line = 0;
-    if (error < 0) {
-        snprintf(ret_fault->message.text, sizeof(ret_fault->message.text), "%s", strerror(-error));
-        return error;
-    }
-    error = tt_stream_file_parse(text, bytes, role, base, ret_file, ret_fault);
-    if (error == 0) {
-        error = place_all(path, ret_file);
-    }
-    if (error < 0) {
-        free(text);
-        return error;
-    }
-    ret_file->text = text;
-    ret_file->bytes = bytes;
-    return 0;
-}
-
-struct tt_json_place tt_stream_file_place(const struct tt_stream_file *file, size_t index,
-                                          enum tt_stream_part part)
-{
-    static const char *const names[][2] = {
-        [TT_STREAM_PART_END] = {"source", "sink"},
-        [TT_STREAM_PART_REPORT] = {"report", "report"},
-        [TT_STREAM_PART_INTERFACE] = {"interface", "ifname"},
-        [TT_STREAM_PART_WHOLE] = {"", ""},
-    };
-    const struct tt_json_text json = {file->text, file->bytes};
-    json_t *root = json_loadb(file->text, file->bytes, 0, NULL);
-    int streams = find_member(root, "streams", "streams");
-    json_t *stream = json_array_get(nth_member(root, streams), index);
-    int inner = find_member(stream, names[part][0], names[part][1]);
-    int outer = find_member(root, names[part][0], names[part][1]);
-    size_t path[3] = {(size_t)streams, index, (size_t)inner};
-    size_t depth = inner >= 0 ? 3 : 2;
-
-    if (inner < 0 && outer >= 0) {
-        path[0] = (size_t)outer;
-        depth = 1;
-    }
-    json_decref(root);
-    return tt_json_place_find(&json, path, depth, false);
 }
 
 void tt_stream_file_done(struct tt_stream_file *file)

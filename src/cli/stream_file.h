@@ -11,6 +11,7 @@
 #ifndef TT_CLI_STREAM_FILE_H
 #define TT_CLI_STREAM_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "cli/json_place.h"
@@ -45,6 +46,9 @@ int tt_stream_file_read(const char *path, enum tt_role role, const struct tt_str
  * have it the one beside "streams", or else the stream. */
 struct tt_json_place tt_stream_file_place(const struct tt_stream_file *file, size_t index,
                                           enum tt_stream_part part);
+/* Of a file that was read: whether it has that key for every stream, so that nothing else counts.
+ */
+bool tt_stream_file_says(const struct tt_stream_file *file, const char *key);
 void tt_stream_file_done(struct tt_stream_file *file);
 
 #endif

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "audio/config_value.h"
+#include "audio/eth.h"
 #include "base/attr.h"
 #include "base/ns.h"
 #include "base/word.h"
@@ -328,6 +329,19 @@ int tt_stream_job_set(struct tt_stream_job *job, enum tt_role role, const char *
     return error;
 }
 
+static int check_crf(const struct tt_stream_job *job, struct tt_message *ret_message)
+{
+    uint64_t told = job->crf.stream_id;
+    char id[TT_STREAM_ID_TEXT];
+
+    if (told == 0 || (told != job->clock.stream_id && told != job->config.stream_id)) {
+        return 0;
+    }
+    return refuse(ret_message, "crf \"%s\" is the ID of %s; give it one of its own",
+                  tt_stream_id_format(told, id),
+                  told == job->clock.stream_id ? "the clock that is followed" : "the stream too");
+}
+
 int tt_stream_job_check(struct tt_stream_job *job, enum tt_role role,
                         struct tt_message *ret_message)
 {
@@ -340,5 +354,5 @@ int tt_stream_job_check(struct tt_stream_job *job, enum tt_role role,
 
         error = refuse(ret_message, "%s is missing; give %s", key->name, key->takes);
     }
-    return error;
+    return error < 0 ? error : check_crf(job, ret_message);
 }

@@ -81,13 +81,6 @@ int tt_stream_listen_open(struct tt_stream *stream, struct tt_message *ret_messa
     return error;
 }
 
-static int64_t time_left(const struct tt_stream *stream)
-{
-    return stream->duration_ns == INT64_MAX
-               ? INT64_MAX
-               : stream->begin_mono_ns + stream->duration_ns - tt_cli_now_mono_ns();
-}
-
 /* It had to wait, for this packet: what is left of the time is for the recording, which begins
  * there. */
 static void start(struct tt_stream *stream, const struct tt_link_packet *packet)
@@ -108,7 +101,7 @@ static void begin_with(struct tt_stream *stream, const struct tt_link_packet *pa
     int error;
 
     if (stream->duration_ns < INT64_MAX) {
-        stream->duration_ns = tt_max64(time_left(stream), 0);
+        stream->duration_ns = tt_max64(tt_stream_time_left(stream), 0);
     }
     error = begin(stream, &message);
     if (error < 0) {
@@ -118,19 +111,33 @@ static void begin_with(struct tt_stream *stream, const struct tt_link_packet *pa
     }
 }
 
-/* Takes from the packet what nobody has fixed, where the rest is as it was fixed. */
-static bool take_shape(struct tt_stream_config *config, const struct tt_link_packet *packet)
+static bool is_of_stream(const struct tt_stream_config *config, const struct tt_link_packet *packet,
+                         struct tt_aaf *ret_aaf)
 {
     struct tt_eth eth;
+
+    return tt_eth_parse(packet->data, packet->bytes, &eth) == 0 &&
+           eth.ethertype == TT_ETHERTYPE_AVTP &&
+           memcmp(eth.dest, config->dest, sizeof(eth.dest)) == 0 &&
+           tt_aaf_parse(packet->data + eth.header_bytes, packet->bytes - eth.header_bytes,
+                        ret_aaf) == TT_AAF_OK &&
+           ret_aaf->stream_id == config->stream_id;
+}
+
+/* Takes from the packet what nobody has fixed, where the rest is as it was fixed. */
+static bool take_shape(struct tt_stream *stream, const struct tt_link_packet *packet)
+{
+    struct tt_stream_config *config = &stream->config;
     struct tt_aaf aaf;
 
-    if (tt_eth_parse(packet->data, packet->bytes, &eth) < 0 || eth.ethertype != TT_ETHERTYPE_AVTP ||
-        memcmp(eth.dest, config->dest, sizeof(eth.dest)) != 0 ||
-        tt_aaf_parse(packet->data + eth.header_bytes, packet->bytes - eth.header_bytes, &aaf) !=
-            TT_AAF_OK ||
-        aaf.stream_id != config->stream_id || (config->format && config->format != aaf.format) ||
+    if (!is_of_stream(config, packet, &aaf)) {
+        return false;
+    }
+    if ((config->format && config->format != aaf.format) ||
         (config->rate_hz && config->rate_hz != aaf.rate_hz) ||
         (config->channels && config->channels != aaf.channels)) {
+        stream->live.listen.packets++;
+        stream->live.listen.stream.pdus_other_format++;
         return false;
     }
     config->format = aaf.format;
@@ -147,13 +154,13 @@ static void wait_for_shape(struct tt_stream *stream)
     uint8_t data[PACKET_BYTES];
     struct tt_link_packet packet = {.data = data, .bytes = sizeof(data)};
 
-    if (time_left(stream) <= 0) {
+    if (tt_stream_time_left(stream) <= 0) {
         tt_stream_finish(stream);
         return;
     }
     while (link->ops->receive(link, &packet, 1) == 1) {
         packet.bytes = packet.bytes < sizeof(data) ? packet.bytes : sizeof(data);
-        if (take_shape(&stream->config, &packet)) {
+        if (take_shape(stream, &packet)) {
             begin_with(stream, &packet);
             return;
         }

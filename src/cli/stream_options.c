@@ -3,11 +3,12 @@
  */
 #include "cli/stream_options.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "audio/config_value.h"
 #include "base/attr.h"
 #include "cli/cmd.h"
 
@@ -58,8 +59,18 @@ static const char *name_of(const struct argp_option *option, int key)
     return option->name;
 }
 
-/* `before`: what stands before the name where it is typed: messages begin with it. */
-static void set_key(struct tt_stream_options *options, const char *before, const char *name,
+bool tt_stream_options_has(const struct tt_stream_options *options, const char *key)
+{
+    for (size_t i = 0; i < options->given_count; i++) {
+        if (tt_stream_config_same_key(options->given[i], key)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* `typed`: how the option is written, "" where it is the argument: messages begin with that. */
+static void set_key(struct tt_stream_options *options, const char *typed, const char *name,
                     const char *argument, struct argp_state *state)
 {
     struct tt_message message;
@@ -68,20 +79,31 @@ static void set_key(struct tt_stream_options *options, const char *before, const
     if (tt_stream_job_is_single(name)) {
         options->single = name;
     }
+    if (!tt_stream_options_has(options, name)) {
+        assert(options->given_count < TT_OPTIONS_MAX);
+        options->given[options->given_count++] = name;
+    }
     error = tt_stream_job_set(&options->job, options->role, name, argument, &message);
-    if (error < 0) {
-        argp_error(state, "%s%s", error == -EINVAL ? before : "", message.text);
+    if (error == -EINVAL && typed[0] != 0 && strncmp(message.text, name, strlen(name)) == 0) {
+        argp_error(state, "%s%s", typed, message.text + strlen(name));
+    } else if (error < 0) {
+        argp_error(state, "%s", message.text);
     }
 }
 
-static int cpu_of(const char *argument, struct argp_state *state)
+/* The option of that number, as a person would type it: what has a letter, by that. */
+static void set_option(struct tt_stream_options *options, const struct argp_option *table, int key,
+                       const char *argument, struct argp_state *state)
 {
-    int64_t cpu = -1;
+    const char *name = name_of(table, key);
+    char typed[64];
 
-    if (tt_value_number(argument, &cpu) || cpu > CPU_MAX) {
-        argp_error(state, "--cpu %s: give the number of a processor, like 1", argument);
+    if (key < TT_OPTION_KEY) {
+        snprintf(typed, sizeof(typed), "-%c", key);
+    } else {
+        snprintf(typed, sizeof(typed), "--%s", name);
     }
-    return (int)cpu;
+    set_key(options, typed, name, argument ? argument : "yes", state);
 }
 
 static void check_required(const struct tt_stream_options *options, struct argp_state *state)
@@ -134,7 +156,7 @@ static error_t parse_common(int key, char *argument, struct argp_state *state)
     struct tt_stream_options *options = state->input;
 
     if (is_key(key)) {
-        set_key(options, "--", name_of(common, key), argument, state);
+        set_option(options, common, key, argument, state);
         return 0;
     }
     switch (key) {
@@ -142,7 +164,7 @@ static error_t parse_common(int key, char *argument, struct argp_state *state)
         options->streams_path = argument;
         return 0;
     case OPTION_CPU:
-        options->cpu = cpu_of(argument, state);
+        options->cpu = (int)tt_cli_number_option("cpu", argument, state, 0, CPU_MAX);
         return 0;
     case OPTION_DURATION:
         options->duration_ns = tt_cli_duration_option(argument, state);
@@ -168,7 +190,7 @@ error_t tt_stream_options_parse(int key, char *argument, struct argp_state *stat
     const char *end = options->role == TT_ROLE_TALKER ? "source" : "sink";
 
     if (is_key(key)) {
-        set_key(options, "--", name_of(options->table, key), argument ? argument : "yes", state);
+        set_option(options, options->table, key, argument, state);
         return 0;
     }
     switch (key) {

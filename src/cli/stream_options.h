@@ -14,6 +14,8 @@
 #include "cli/stream_job.h"
 
 #define TT_OPTION_KEY 0x200
+/* Keys are fewer. */
+#define TT_OPTIONS_MAX 64
 
 struct tt_stream_options {
     const struct argp_option *table; /* of the command */
@@ -23,13 +25,18 @@ struct tt_stream_options {
     int cpu;                  /* -1: any */
     int64_t duration_ns;      /* INT64_MAX: for ever */
     bool json;
-    const char *metrics; /* where figures are served; NULL: nowhere */
-    const char *single;  /* an option that is of one stream; NULL: none was given */
+    const char *metrics;               /* where figures are served; NULL: nowhere */
+    const char *single;                /* an option that is of one stream; NULL: none was given */
+    const char *given[TT_OPTIONS_MAX]; /* the keys that are there as options */
+    size_t given_count;
 };
 
 void tt_stream_options_init(struct tt_stream_options *options, enum tt_role role,
                             const struct argp_option *table);
 void tt_stream_options_done(struct tt_stream_options *options);
+
+/* Whether that key was given as an option, by whichever of its names. */
+bool tt_stream_options_has(const struct tt_stream_options *options, const char *key);
 
 /* The parser of a command's own table and of its argument; its input is a struct
  * tt_stream_options. What will not do ends the program. */

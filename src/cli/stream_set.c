@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/word.h"
 #include "cli/card.h"
 #include "cli/cmd.h"
 #include "cli/say.h"
@@ -42,6 +43,11 @@ static bool is_piped(const char *end)
 static bool is_tone(const char *end)
 {
     return strncmp(end, "tone:", 5) == 0;
+}
+
+static bool is_file(const char *end)
+{
+    return !is_piped(end) && !is_tone(end) && !tt_cli_card_is(end);
 }
 
 void tt_stream_set_say(const struct tt_stream_set *set, size_t index, enum tt_stream_part part,
@@ -130,7 +136,7 @@ static size_t list_uses(const struct tt_stream_set *set, struct use *ret_uses)
     for (size_t i = 0; i < set->count; i++) {
         const char *end = end_of(set, i);
 
-        if (!is_piped(end) && !is_tone(end) && !tt_cli_card_is(end)) {
+        if (is_file(end)) {
             add_use(
                 ret_uses, &n, end,
                 (struct use){.index = i, .part = TT_STREAM_PART_END, .writes = !is_talker(set)});
@@ -226,25 +232,60 @@ static int check_cpu(const struct tt_stream_set *set)
     return TT_EXIT_USAGE;
 }
 
-/* Of options alone: in a stream file what stands beside the streams is for those that need it. */
+static bool has_bytes(const char *end)
+{
+    return is_piped(end) || is_file(end);
+}
+
+static bool is_any(const struct tt_stream_set *set, bool (*is)(const char *end))
+{
+    for (size_t i = 0; i < set->count; i++) {
+        if (is(end_of(set, i))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What stands beside the streams in a file is for those that need it; an option that none needs was
+ * a mistake. */
 static void say_idle(const struct tt_stream_set *set)
 {
-    const struct tt_stream_job *job = &set->jobs[0];
-    bool card = tt_cli_card_is(job->end);
-    bool file = !card && !is_piped(job->end) && !is_tone(job->end);
+    static const struct {
+        const char *option;
+        bool (*is_for)(const char *end);
+        const char *what;
+    } idle[] = {
+        {"level", tt_cli_card_is, "sound card (alsa:DEVICE)"},
+        {"quality", tt_cli_card_is, "sound card (alsa:DEVICE)"},
+        {"loop", is_file, "file"},
+        {"raw", has_bytes, "file or pipe"},
+    };
 
-    if (set->file) {
-        return;
+    for (size_t i = 0; i < TT_COUNT_OF(idle); i++) {
+        if (!tt_stream_options_has(set->options, idle[i].option) || is_any(set, idle[i].is_for)) {
+            continue;
+        }
+        tt_cli_say(set->command, "--%s has no effect: it is for a %s, and %s %s none",
+                   idle[i].option, idle[i].what,
+                   set->file ? set->options->streams_path : end_of(set, 0),
+                   set->file ? "has" : "is");
     }
-    if (!card && (job->level_ns > 0 || job->quality != TT_QUALITY_BEST)) {
-        tt_cli_say(set->command, "%s has no effect: %s is no sound card (alsa:DEVICE)",
-                   job->level_ns > 0 ? "--level" : "--quality", job->end);
-    }
-    if (job->loop && !file) {
-        tt_cli_say(set->command, "--loop has no effect: %s is no file", job->end);
-    }
-    if (job->is_raw && (card || is_tone(job->end))) {
-        tt_cli_say(set->command, "--raw has no effect: %s has no bytes to read or write", job->end);
+}
+
+/* A stream file goes before options, which hold for what it does not say. */
+static void say_overruled(const struct tt_stream_set *set)
+{
+    const struct tt_stream_options *options = set->options;
+
+    for (size_t i = 0; set->file && i < options->given_count; i++) {
+        const char *name = options->given[i];
+
+        if (tt_stream_file_says(set->file, name)) {
+            tt_cli_say(
+                set->command, "%s%s has no effect: %s says it for every stream, and goes first",
+                tt_word_same(name, "interface") ? "-i, --" : "--", name, options->streams_path);
+        }
     }
 }
 
@@ -259,6 +300,7 @@ int tt_stream_set_check(const struct tt_stream_set *set)
     }
     if (code == TT_EXIT_GOOD) {
         say_idle(set);
+        say_overruled(set);
     }
     return code;
 }

@@ -269,6 +269,13 @@ static void get_ready(struct tt_stream *stream)
         stream->card || stream->source_ended || filled(stream) >= stream->buffer_frames / 2;
 }
 
+/* The clock has not come in all the time that was given. */
+static bool never_began(const struct tt_stream *stream)
+{
+    return atomic_load(&stream->engine.device->state) == TT_DEVICE_STOPPED &&
+           tt_stream_time_left(stream) <= 0;
+}
+
 void tt_stream_talk_step(struct tt_stream *stream)
 {
     switch (stream->live.state) {
@@ -280,7 +287,8 @@ void tt_stream_talk_step(struct tt_stream *stream)
         break;
     case TT_STREAM_DRAINING:
         tt_talk_drain(stream->engine.talk); /* it may have had to wait for its clock until now */
-        if (atomic_load(&stream->engine.device->state) == TT_DEVICE_DRAINED) {
+        if (atomic_load(&stream->engine.device->state) == TT_DEVICE_DRAINED ||
+            never_began(stream)) {
             tt_stream_finish(stream);
         }
         break;

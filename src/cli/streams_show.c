@@ -356,15 +356,15 @@ static json_t *stream_json(const struct tt_stream *stream, const struct tt_strea
             : tt_stream_json_listen(&status->config, &status->listen, lateness, status->notes);
     int64_t margin = margin_ns(stream, status);
     json_t *more = json_pack(
-        "{s:s, s:s, s:I, s:o, s:I, s:o, s:o, s:o, s:o, s:s?}",
-        is_talker(stream) ? "source" : "sink", stream->job->end, "state", state_name(status),
-        "frames", (json_int_t)status->frames, "xruns", tt_json_u64(status->xruns),
+        "{s:o, s:s, s:I, s:o, s:I, s:o, s:o, s:o, s:o, s:o}", is_talker(stream) ? "source" : "sink",
+        tt_json_name(stream->job->end), "state", state_name(status), "frames",
+        (json_int_t)status->frames, "xruns", tt_json_u64(status->xruns),
         is_talker(stream) ? "frames_silence" : "frames_skipped", (json_int_t)status->frames_skipped,
         "card", stream->bridge ? tt_card_json(&status->card) : json_null(), "samples_clipped",
         tt_json_u64(status->clipped), "peak_dbfs",
         peaks_json(final ? status->peaks_ever : status->peaks, status->config.channels),
         "margin_min_ns", margin > INT64_MIN ? json_integer((json_int_t)margin) : json_null(),
-        "error", status->error < 0 ? status->message.text : NULL);
+        "error", tt_json_name(status->error < 0 ? status->message.text : NULL));
 
     if (object && more) {
         json_object_update(object, more);

@@ -153,11 +153,11 @@ json_t *tt_watch_json(const struct tt_watch_view *view)
         json_array_append_new(streams, json_stream(observer, observer->streams[i]));
     }
     return json_pack(
-        "{s:s, s:b, s:o, s:o, s:s?, s:s?, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
-        "source", view->source, "final", view->final, "elapsed_ns",
+        "{s:o, s:b, s:o, s:o, s:o, s:s?, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+        "source", tt_json_name(view->source), "final", view->final, "elapsed_ns",
         view->live ? json_integer((json_int_t)view->elapsed_ns) : json_null(), "packets_dropped",
-        tt_json_known(view->live ? view->drops : -1, 0), "error", view->error, "arrival_stamps",
-        view->stamps, "tai_offset_ns",
+        tt_json_known(view->live ? view->drops : -1, 0), "error", tt_json_name(view->error),
+        "arrival_stamps", view->stamps, "tai_offset_ns",
         observer->tai_known ? json_integer((json_int_t)observer->scales.tai_offset_ns)
                             : json_null(),
         "span_ns",

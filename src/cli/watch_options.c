@@ -81,6 +81,20 @@ static void check_arguments(const struct tt_watch_options *watch, struct argp_st
     }
 }
 
+/* What is left behind the options. "-" is standard input, as everywhere. */
+static void take_sources(struct tt_watch_options *watch, struct argp_state *state)
+{
+    static char standard_input[] = "/dev/stdin";
+
+    for (int i = state->next; i < state->argc; i++) {
+        if (strcmp(state->argv[i], "-") == 0) {
+            state->argv[i] = standard_input;
+        }
+    }
+    watch->sources = (const char *const *)state->argv + state->next;
+    watch->source_count = (size_t)(state->argc - state->next);
+}
+
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
     struct tt_watch_options *watch = state->input;
@@ -113,8 +127,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         watch->no_promiscuous = true;
         return 0;
     case ARGP_KEY_ARGS:
-        watch->sources = (const char *const *)state->argv + state->next;
-        watch->source_count = (size_t)(state->argc - state->next);
+        take_sources(watch, state);
         return 0;
     case ARGP_KEY_END:
         check_arguments(watch, state);

@@ -62,6 +62,6 @@ int tt_watch_page(const struct tt_watch_view *view, const char *path)
         tt_html_paragraph(&page, "Drawings are of the first %d streams; the tables have all.",
                           DRAWN_MAX);
     }
-    tt_machine_card(&page, view->live ? view->source : NULL);
+    tt_machine_card(&page, -1, view->live ? view->source : NULL);
     return tt_html_close(&page);
 }

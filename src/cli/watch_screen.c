@@ -14,11 +14,13 @@
 #include "report/bars.h"
 #include "report/chart_axis.h"
 #include "report/finding_text.h"
+#include "report/plural.h"
 
 #define ROWS_MAX   512
 #define SAID_BYTES 200
 #define BAR_ROWS   6
 #define ROW_WIDTH  100
+#define TEXT_BYTES 1024
 #define KEYS       "q quit  up/down choose  s sort  p pause  r reset  w save a page"
 
 enum { COLOUR_GOOD = 1, COLOUR_WARNING, COLOUR_FAULT };
@@ -129,7 +131,7 @@ void tt_watch_screen_say(struct tt_watch_screen *screen, const char *format, ...
     va_start(args, format);
     vsnprintf(screen->said, sizeof(screen->said), format, args);
     va_end(args);
-    mvprintw(LINES - 1, 0, "%s", screen->said);
+    mvaddstr(LINES - 1, 0, screen->said);
     clrtoeol();
     refresh();
 }
@@ -188,18 +190,21 @@ static size_t sorted_rows(const struct tt_watch_screen *screen, const struct tt_
     return n;
 }
 
-/* A cell in its colour. */
+/* In its colour. Formatted here: where the text is longer than the terminal has cells, wprintw of
+ * ncurses takes the arguments twice. */
 static void cell(WINDOW *sheet, int colour, const char *format, ...) TT_PRINTF(3, 4);
 static void cell(WINDOW *sheet, int colour, const char *format, ...)
 {
+    char text[TEXT_BYTES];
     va_list args;
 
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
     if (colour) {
         wattron(sheet, COLOR_PAIR(colour) | (colour == COLOUR_FAULT ? A_BOLD : 0));
     }
-    va_start(args, format);
-    vw_printw(sheet, format, args);
-    va_end(args);
+    waddstr(sheet, text);
     if (colour) {
         wattroff(sheet, COLOR_PAIR(colour) | A_BOLD);
     }
@@ -229,13 +234,13 @@ static void draw_row(WINDOW *sheet, const struct row *row, int y, bool chosen)
     if (chosen) {
         wattron(sheet, A_REVERSE);
     }
-    wprintw(sheet, "%3zu %-22s", row->number,
-            o->avtp.sv ? tt_stream_id_format(o->avtp.stream_id, text) : "-");
+    cell(sheet, 0, "%3zu %-22s", row->number,
+         o->avtp.sv ? tt_stream_id_format(o->avtp.stream_id, text) : "-");
     if (chosen) {
         wattroff(sheet, A_REVERSE);
     }
-    wprintw(sheet, " %-5.5s", tt_watch_subtype(o->avtp.subtype, text));
-    wprintw(sheet, " %9.1f", tt_watch_measured_rate(o));
+    cell(sheet, 0, " %-5.5s", tt_watch_subtype(o->avtp.subtype, text));
+    cell(sheet, 0, " %9.1f", tt_watch_measured_rate(o));
     cell(sheet, o->lost > 0 ? COLOUR_FAULT : COLOUR_GOOD, " %8" PRIu64, o->lost);
     time_cell(sheet, row->late_ns > 1000000 ? COLOUR_WARNING : 0, row->late_ns > INT64_MIN,
               row->late_ns);
@@ -251,12 +256,13 @@ static void draw_histogram(WINDOW *sheet, const struct tt_observed *o, int top)
     int most = COLS - 2 < TT_BARS_MAX ? COLS - 2 : TT_BARS_MAX;
 
     if (o->lateness.n == 0 || most < 8) {
-        mvwprintw(sheet, top, 0, "lateness: not known yet");
+        mvwaddstr(sheet, top, 0, "lateness: not known yet");
         return;
     }
     tt_bars_fill(&bars, &o->lateness, (size_t)most);
-    mvwprintw(sheet, top, 0, "lateness, %s to %s:", tt_axis_time((double)bars.from, text[0]),
-              tt_axis_time((double)bars.from + (double)bars.count * (double)bars.width, text[1]));
+    wmove(sheet, top, 0);
+    cell(sheet, 0, "lateness, %s to %s:", tt_axis_time((double)bars.from, text[0]),
+         tt_axis_time((double)bars.from + (double)bars.count * (double)bars.width, text[1]));
     for (size_t i = 0; i < bars.count; i++) {
         /* Few are seen too. */
         uint64_t height = (bars.of[i] * BAR_ROWS + bars.most - 1) / bars.most;
@@ -287,13 +293,16 @@ static void draw_head(WINDOW *sheet, const struct tt_watch_screen *screen,
 {
     const struct tt_observer *observer = view->observer;
 
-    mvwprintw(sheet, 0, 0, "%s, %.0f s: %" PRIu64 " packets, %zu streams, gPTP %s, sorted by %s%s",
-              view->source, (double)view->elapsed_ns / 1e9, observer->packets, observer->count,
-              observer->traffic.gptp > 0 ? "is here" : "not seen", order_names[screen->order],
-              view->drops > 0 ? ", this machine is too slow and loses packets" : "");
+    wmove(sheet, 0, 0);
+    cell(sheet, 0, "%s, %.0f s: %" PRIu64 " packets, %zu %s, gPTP %s, sorted by %s%s", view->source,
+         (double)view->elapsed_ns / 1e9, observer->packets, observer->count,
+         tt_plural(observer->count, "stream", "streams"),
+         observer->traffic.gptp > 0 ? "is here" : "not seen", order_names[screen->order],
+         view->drops > 0 ? ", this machine is too slow and loses packets" : "");
     wattron(sheet, A_UNDERLINE);
-    mvwprintw(sheet, 1, 0, "%3s %-22s %-5s %9s %8s %12s %12s %12s", "#", "stream ID", "type",
-              "PDU/s", "lost", "late p99", "interval sd", "margin min");
+    wmove(sheet, 1, 0);
+    cell(sheet, 0, "%3s %-22s %-5s %9s %8s %12s %12s %12s", "#", "stream ID", "type", "PDU/s",
+         "lost", "late p99", "interval sd", "margin min");
     wattroff(sheet, A_UNDERLINE);
 }
 
@@ -339,8 +348,8 @@ void tt_watch_screen_draw(struct tt_watch_screen *screen, const struct tt_watch_
         draw_histogram(sheet, rows[screen->chosen].stream, LINES - below);
         draw_findings(sheet, view, rows[screen->chosen].stream, LINES - below + BAR_ROWS + 1);
     }
-    mvwprintw(sheet, LINES - 2, 0, "%s", KEYS);
-    mvwprintw(sheet, LINES - 1, 0, "%s", screen->said);
+    mvwaddstr(sheet, LINES - 2, 0, KEYS);
+    mvwaddstr(sheet, LINES - 1, 0, screen->said);
     pnoutrefresh(sheet, 0, 0, 0, 0, LINES - 1, COLS - 1);
     doupdate();
 }

@@ -358,9 +358,10 @@ static void network_lines(const struct tt_link_traffic *traffic, const struct tt
         tt_watch_line(
             out,
             "gPTP is here: %" PRIu64 " %s (%" PRIu64 " Sync, %" PRIu64 " Announce); grandmaster "
-            "%s, changed %" PRIu64 " times.",
+            "%s, changed %" PRIu64 " %s.",
             traffic->gptp, tt_plural(traffic->gptp, "message", "messages"), traffic->gptp_sync,
-            traffic->gptp_announce, grandmaster, traffic->grandmaster_changes);
+            traffic->gptp_announce, grandmaster, traffic->grandmaster_changes,
+            tt_plural(traffic->grandmaster_changes, "time", "times"));
     }
     if (traffic->msrp + traffic->mvrp > 0) {
         tt_watch_line(out,

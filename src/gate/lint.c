@@ -246,6 +246,15 @@ void tt_gate_lint_kernel(const struct tt_gate_port *port, struct tt_gate_finding
                          "the link's speed is unknown: the kernel counts with 10 Mbit/s"),
             "bring the link up first, or name its speed");
     }
+    if (port->mode == TT_GATE_SOFTWARE && port->driver == TT_DRIVER_TUN && port->kernel >= 6003 &&
+        port->class_count > 1) {
+        tt_gate_remedy(tt_gate_find(findings, TT_GATE_WARNING, "queue_by_flow", port, -1,
+                                    "a TAP chooses queues by flow and not by priority; Linux from "
+                                    "6.3 never sends what is in the queue of a class whose gate "
+                                    "is closed while its own is open"),
+                       "a classifier on clsact that sets queue_mapping by priority, or a steering "
+                       "program (TUNSETSTEERINGEBPF)");
+    }
     if (port->mode == TT_GATE_SOFTWARE && !port->size_table && !port->bridge) {
         tt_gate_remedy(tt_gate_find(findings, TT_GATE_NOTE, "size_table", port, -1,
                                     "preamble, FCS and gap (24 bytes) are not counted without a "

@@ -37,6 +37,7 @@ struct tt_gate_findings {
 struct tt_gate_lint_options {
     int64_t now_tai_ns;         /* 0: unknown */
     int64_t software_margin_ns; /* how late a software gate may be */
+    unsigned reserve_percent;   /* of a link for streams; 0: the usual */
 };
 
 #define TT_GATE_SOFTWARE_MARGIN_NS INT64_C(20000)

@@ -6,15 +6,17 @@
 #include "base/min_max.h"
 #include "base/ns.h"
 #include "gate/lint.h"
-#include "gate/simulate.h"
+#include "gate/plan.h"
+#include "gate/taprio.h"
 #include "gate/wire_time.h"
 
-#define PTP_FRAME_BYTES  90 /* Announce without TLVs: 14 + 64, and what extensions add */
-#define PTP_WAIT_MAX_NS  (10 * TT_NS_PER_MS) /* a Pdelay answer is expected within 10 ms */
-#define RESERVABLE_PARTS 75                  /* of 100: IEEE 802.1Q-2018, 34.3.1 */
+#define PTP_FRAME_BYTES 90 /* Announce without TLVs: 14 + 64, and what extensions add */
+#define EDGES_MAX       1000
+#define PTP_WAIT_MAX_NS (10 * TT_NS_PER_MS) /* a Pdelay answer is expected within 10 ms */
 
 struct load {
     int64_t bps[TT_GATE_CLASSES];
+    int64_t all_bps;
     int64_t streams_bps;
     uint32_t used; /* bit c: a flow is in class c */
 };
@@ -119,19 +121,28 @@ static void check_slack(const struct tt_gate_port *port, const struct tt_flow *f
 static void check_edge(const struct tt_gate_port *port, const struct tt_flow *flow, unsigned c,
                        struct tt_gate_findings *findings)
 {
+    int64_t interval_ns = flow->interval_samples * TT_NS_PER_S / flow->rate_hz;
+    int64_t at_ns = flow->offset_ns;
     struct tt_gate_window window;
-    int64_t at_ns = port->list->base_tai_ns + flow->offset_ns;
 
     if (flow->kind != TT_FLOW_STREAM || port->mode == TT_GATE_OFFLOAD || port->bridge ||
-        !tt_gate_list_window(port->list, c, at_ns, &window)) {
+        flow->interval_samples * TT_NS_PER_S % flow->rate_hz != 0) {
         return;
     }
-    if (window.open_ns == at_ns) {
-        tt_gate_remedy(tt_gate_find(findings, TT_GATE_WRONG, "launch_on_edge", port, (int)c,
-                                    "%s is launched exactly when its gate opens (%s into the "
-                                    "cycle): the kernel drops that without a word",
-                                    flow->name, tt_gate_us(flow->offset_ns).text),
-                       "launch 1 us later");
+    /* All that a cycle holds, whose phase the interval goes through. */
+    for (int i = 0; i < EDGES_MAX && at_ns - flow->offset_ns < port->list->cycle_ns; i++) {
+        if (!tt_gate_list_window(port->list, c, at_ns, &window)) {
+            return;
+        }
+        if (window.open_ns == at_ns) {
+            tt_gate_remedy(tt_gate_find(findings, TT_GATE_WRONG, "launch_on_edge", port, (int)c,
+                                        "%s is launched exactly when its gate opens (%s into its "
+                                        "interval): the kernel drops that without a word",
+                                        flow->name, tt_gate_us(flow->offset_ns).text),
+                           "launch 1 us later");
+            return;
+        }
+        at_ns += interval_ns;
     }
 }
 
@@ -180,16 +191,22 @@ static void check_ptp(const struct tt_gate_port *port, struct tt_gate_findings *
 }
 
 static void check_load(const struct tt_gate_port *port, const struct load *load,
-                       struct tt_gate_findings *findings)
+                       int64_t reserve_percent, struct tt_gate_findings *findings)
 {
     int64_t rate_bps = tt_gate_rate(port);
 
-    if (load->streams_bps > rate_bps / 100 * RESERVABLE_PARTS) {
+    if (load->streams_bps > rate_bps / 100 * reserve_percent) {
         tt_gate_remedy(tt_gate_find(findings, TT_GATE_WRONG, "reserved_too_much", port, -1,
                                     "streams take %" PRId64 " of %" PRId64 " kbit/s, more than the "
-                                    "75 %% that classes A and B may reserve",
-                                    load->streams_bps / 1000, rate_bps / 1000),
+                                    "%" PRId64 " %% that classes A and B may reserve",
+                                    load->streams_bps / 1000, rate_bps / 1000, reserve_percent),
                        "fewer streams, or a faster link");
+    }
+    if (load->all_bps > rate_bps) {
+        tt_gate_remedy(tt_gate_find(findings, TT_GATE_WRONG, "too_much", port, -1,
+                                    "%" PRId64 " kbit/s come, and %" PRId64 " go",
+                                    load->all_bps / 1000, rate_bps / 1000),
+                       "less, or a faster link");
     }
     for (unsigned c = 0; port->list && c < TT_GATE_CLASSES; c++) {
         const struct tt_gate_class *class = &port->list->classes[c];
@@ -226,6 +243,7 @@ void tt_gate_lint_traffic(const struct tt_network *network, unsigned port_number
         }
         load.used |= 1u << c;
         load.bps[c] += flow_bps(flow);
+        load.all_bps += flow_bps(flow);
         load.streams_bps += flow->kind == TT_FLOW_STREAM ? flow_bps(flow) : 0;
         if (port->list) {
             check_fit(port, flow, c, findings);
@@ -234,7 +252,9 @@ void tt_gate_lint_traffic(const struct tt_network *network, unsigned port_number
             check_edge(port, flow, c, findings);
         }
     }
-    check_load(port, &load, findings);
+    check_load(port, &load,
+               options->reserve_percent > 0 ? options->reserve_percent : TT_PLAN_RESERVE_PERCENT,
+               findings);
     if (port->list) {
         check_closed(port, &load, findings);
         check_ptp(port, findings);

@@ -59,7 +59,9 @@ struct tt_gate_port {
     struct tt_gate_etf etf[TT_GATE_CLASSES];
     bool has_schedule;
     struct tt_gate_schedule schedule;
-    struct tt_gate_list *list; /* of the schedule; NULL: all gates are open */
+    struct tt_gate_list *list;      /* of the schedule; NULL: all gates are open */
+    struct tt_gate_schedule before; /* what runs until the schedule's base time */
+    struct tt_gate_list *old;       /* of that; NULL: the schedule has always run */
 };
 
 enum tt_flow_kind {

@@ -58,41 +58,79 @@ static int64_t wire_ns_of(const struct tt_plan_run *run, unsigned flow, unsigned
                       tt_gate_rate(&run->network->ports[port]));
 }
 
+/* A frame of a varying stream is in time for a window until its own length before the end, or is
+ * held up by a longer one that is not. Where those moments differ by more than what the interval
+ * has over the class measurement interval, two may meet in a window that has room for one. */
+static bool may_meet(const struct tt_plan_run *run, const struct tt_plan_visit *visit,
+                     int64_t longest_ns)
+{
+    const struct tt_flow *flow = &run->network->flows[visit->flow];
+    int64_t interval_ns = flow->interval_samples * TT_NS_PER_S / flow->rate_hz;
+
+    return visit->parent < 0 && tt_plan_varies(flow) &&
+           longest_ns - visit->wire_ns >
+               tt_plan_frames(run, visit) * interval_ns - run->plan->cycle_ns;
+}
+
+/* The longest frame of a varying stream that starts at the port. */
+static int64_t longest_varying(const struct tt_plan_run *run, unsigned port)
+{
+    int64_t longest_ns = 0;
+
+    for (size_t i = run->port_first[port]; i < run->port_first[port + 1]; i++) {
+        const struct tt_plan_visit *visit = &run->visits[run->of_port[i]];
+
+        if (visit->parent < 0 && tt_plan_varies(&run->network->flows[visit->flow])) {
+            longest_ns = tt_max64(longest_ns, visit->wire_ns);
+        }
+    }
+    return longest_ns;
+}
+
+/* Whether the cycle that the plan has will do. */
+static enum tt_plan_fault try_cycle(struct tt_plan_run *run)
+{
+    int64_t cycle_ns = run->plan->cycle_ns;
+
+    for (unsigned p = 0; p < run->network->port_count; p++) {
+        int64_t other_ns = tt_wire_ns(tt_wire_bytes(run->options->best_effort_bytes),
+                                      tt_gate_rate(&run->network->ports[p])) +
+                           2 * run->options->margin_ns;
+        int64_t longest_ns = longest_varying(run, p);
+        int64_t used_ns = 0;
+
+        for (size_t i = run->port_first[p]; i < run->port_first[p + 1]; i++) {
+            const struct tt_plan_visit *visit = &run->visits[run->of_port[i]];
+
+            if (may_meet(run, visit, longest_ns)) {
+                return tt_plan_refuse(run, TT_PLAN_VARYING, p, longest_ns);
+            }
+            used_ns += visit->wire_ns * tt_plan_frames(run, visit);
+        }
+        if (used_ns * 100 > cycle_ns * run->options->reserve_percent) {
+            return tt_plan_refuse(run, TT_PLAN_LOAD, p, used_ns * 1000 / cycle_ns);
+        }
+        if (used_ns > 0 && cycle_ns - used_ns < other_ns) {
+            return tt_plan_refuse(run, TT_PLAN_BEST_EFFORT, p, other_ns);
+        }
+    }
+    return TT_PLAN_OK;
+}
+
 /* The cycle: so many common intervals that what is left on each port holds the longest other
  * frame. */
 static enum tt_plan_fault choose_cycle(struct tt_plan_run *run)
 {
     int64_t base_ns;
     enum tt_plan_fault fault = base_cycle(run, &base_ns);
-    int64_t times = 1;
 
-    for (unsigned p = 0; fault == TT_PLAN_OK && p < run->network->port_count; p++) {
-        int64_t other_ns = tt_wire_ns(tt_wire_bytes(run->options->best_effort_bytes),
-                                      tt_gate_rate(&run->network->ports[p])) +
-                           2 * run->options->margin_ns;
-        int64_t used_ns = 0; /* of base_ns */
-        int64_t free_ns;
-
-        for (size_t i = run->port_first[p]; i < run->port_first[p + 1]; i++) {
-            const struct tt_plan_visit *visit = &run->visits[run->of_port[i]];
-
-            used_ns +=
-                visit->wire_ns * (base_ns / tt_plan_interval_ns(&run->network->flows[visit->flow]));
-        }
-        free_ns = base_ns - used_ns;
-        if (used_ns * 100 > base_ns * run->options->reserve_percent) {
-            return tt_plan_refuse(run, TT_PLAN_LOAD, p, used_ns * 1000 / base_ns);
-        }
-        if (used_ns == 0) {
-            continue;
-        }
-        times = free_ns > 0 ? tt_max64(times, (other_ns + free_ns - 1) / free_ns) : INT64_MAX;
-        if (times > run->options->cycle_max_ns / base_ns) {
-            return tt_plan_refuse(run, TT_PLAN_BEST_EFFORT, p, other_ns);
-        }
-    }
-    if (fault == TT_PLAN_OK) {
+    for (int64_t times = 1; fault == TT_PLAN_OK; times++) {
         run->plan->cycle_ns = base_ns * times;
+        fault = try_cycle(run);
+        if (fault == TT_PLAN_OK || run->plan->cycle_ns > run->options->cycle_max_ns - base_ns) {
+            return fault;
+        }
+        fault = TT_PLAN_OK;
     }
     return fault;
 }
@@ -120,6 +158,8 @@ static void make_visits(struct tt_plan_run *run)
                 .flow = i,
                 .port = flow->hops[h].port,
                 .parent = parent < 0 ? -1 : (int)first + parent,
+                .talker =
+                    parent < 0 ? run->visit_count - 1 : run->visits[first + (size_t)parent].talker,
                 .wire_ns = wire_ns_of(run, i, flow->hops[h].port),
             };
         }
@@ -184,7 +224,9 @@ static void run_done(struct tt_plan_run *run)
     free(run->port_first);
     free(run->order);
     free(run->arrivals_ns);
+    free(run->early_ns);
     free(run->ends_ns);
+    free(run->spreads_ns);
     free(run->closes_ns);
     free(run->items);
 }
@@ -204,13 +246,16 @@ static bool make_frames(struct tt_plan_run *run)
     size_t n = 0;
 
     for (size_t i = 0; i < run->visit_count; i++) {
-        n += (size_t)tt_plan_frames(run, run->visits[i].flow);
+        n += (size_t)tt_plan_frames(run, &run->visits[i]);
     }
     run->arrivals_ns = calloc(n + 1, sizeof(*run->arrivals_ns));
+    run->early_ns = calloc(n + 1, sizeof(*run->early_ns));
     run->ends_ns = calloc(n + 1, sizeof(*run->ends_ns));
+    run->spreads_ns = calloc(n + 1, sizeof(*run->spreads_ns));
     run->closes_ns = calloc(n + 1, sizeof(*run->closes_ns));
     run->items = calloc(n + 1, sizeof(*run->items));
-    return run->arrivals_ns && run->ends_ns && run->closes_ns && run->items;
+    return run->arrivals_ns && run->early_ns && run->ends_ns && run->spreads_ns && run->closes_ns &&
+           run->items;
 }
 
 /* With the first `streams` streams. */

@@ -8,7 +8,11 @@
  * at the first moment from which it never runs empty; so it is as long as its frames. Frames that
  * come while it is open are the next cycle's where they are behind its cut. Ports on a ring may
  * wait for each other; they are gone through until nothing moves any more.
- * Uses the heap (tt_plan only).
+ * A talker whose interval is no whole number of ns (44.1 kHz) cannot keep an offset in a cycle: it
+ * has a frame in each class measurement interval (125 us, or the power of two of it that is not
+ * longer than its interval), and its frames wait for the talker's next window. Behind such a talker
+ * frames change places; a window then opens when all that may come is there. Uses the heap (tt_plan
+ * only).
  */
 #ifndef TT_GATE_PLAN_H
 #define TT_GATE_PLAN_H
@@ -22,9 +26,10 @@ struct tt_plan_options {
     int64_t cycle_max_ns;
 };
 
+#define TT_PLAN_RESERVE_PERCENT 75 /* IEEE 802.1Q-2018, 34.3.1 */
 #define TT_PLAN_OPTIONS_DEFAULT                                                                    \
     {                                                                                              \
-        .margin_ns = 500, .best_effort_bytes = 1518, .reserve_percent = 75,                        \
+        .margin_ns = 500, .best_effort_bytes = 1518, .reserve_percent = TT_PLAN_RESERVE_PERCENT,   \
         .cycle_max_ns = 10000000                                                                   \
     }
 
@@ -35,7 +40,9 @@ enum tt_plan_fault {
     TT_PLAN_LOAD,        /* above reserve_percent of a link */
     TT_PLAN_BEST_EFFORT, /* no cycle leaves room for the longest other frame */
     TT_PLAN_DEADLINE,
-    TT_PLAN_RING, /* ports that wait for each other did not come to rest */
+    TT_PLAN_RING,    /* ports that wait for each other did not come to rest */
+    TT_PLAN_VARYING, /* frames of streams without a whole interval differ too much at one talker */
+    TT_PLAN_SPREAD,  /* frames that change places might come while the window before is open */
     TT_PLAN_MEMORY,
     TT_PLAN_FAULTS
 };

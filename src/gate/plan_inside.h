@@ -11,15 +11,19 @@
 struct tt_plan_visit {
     unsigned flow;
     unsigned port;
-    int parent; /* visit, or -1 */
+    int parent;    /* visit, or -1 */
+    size_t talker; /* the visit at the talker's own port */
     int64_t wire_ns;
     size_t first; /* its frames in run.arrivals and .ends */
 };
 
 /* A frame at the port that is worked on. */
 struct tt_plan_item {
-    int64_t phase_ns; /* of its arrival */
+    int64_t phase_ns; /* of its arrival, at the latest */
     int64_t wire_ns;
+    int64_t early_ns; /* it may come earlier by so much */
+    bool varies;      /* it may not come at all */
+    bool any_time;    /* … and, at its talker, when it likes */
     size_t frame;
 };
 
@@ -32,25 +36,46 @@ struct tt_plan_run {
     size_t visit_count;
     size_t *of_port; /* visits by port: from port_first[p] to port_first[p + 1] */
     size_t *port_first;
-    unsigned *order; /* of ports: feeders first, as far as there are no rings */
-    int64_t *arrivals_ns;
-    int64_t *ends_ns;
+    int64_t *varying_ns;  /* by port */
+    unsigned *order;      /* of ports: feeders first, as far as there are no rings */
+    int64_t *arrivals_ns; /* at the latest, and so much earlier … */
+    int64_t *early_ns;
+    int64_t *ends_ns; /* … and off the wire */
+    int64_t *spreads_ns;
     int64_t *closes_ns; /* of the window that it goes in */
     size_t frame_count;
-    struct tt_plan_item *items;
+    struct tt_plan_item *items; /* of the port that is worked on, and of those: */
+    bool mixed;                 /* they may come in another order than the plan's */
+    bool any_time;              /* some come when they like */
 };
 
-/* Of a whole ns, else 0. */
-static inline int64_t tt_plan_interval_ns(const struct tt_flow *flow)
-{
-    int64_t product = flow->interval_samples * TT_NS_PER_S;
+#define TT_PLAN_MEASURED_NS 125000 /* IEEE 802.1Q-2018, 34.6.1: class A */
+#define TT_PLAN_SHORTEST_NS (TT_PLAN_MEASURED_NS / 8)
 
-    return product % flow->rate_hz == 0 ? product / flow->rate_hz : 0;
+static inline bool tt_plan_varies(const struct tt_flow *flow)
+{
+    return flow->interval_samples * TT_NS_PER_S % flow->rate_hz != 0;
 }
 
-static inline int64_t tt_plan_frames(const struct tt_plan_run *run, unsigned flow)
+/* The interval or, where that varies, the class measurement interval. 0: it is too short. */
+static inline int64_t tt_plan_interval_ns(const struct tt_flow *flow)
 {
-    return run->plan->cycle_ns / tt_plan_interval_ns(&run->network->flows[flow]);
+    int64_t interval_ns = flow->interval_samples * TT_NS_PER_S / flow->rate_hz;
+    int64_t measured_ns = TT_PLAN_SHORTEST_NS;
+
+    if (!tt_plan_varies(flow)) {
+        return interval_ns;
+    }
+    while (2 * measured_ns <= interval_ns) {
+        measured_ns *= 2;
+    }
+    return measured_ns <= interval_ns ? measured_ns : 0;
+}
+
+static inline int64_t tt_plan_frames(const struct tt_plan_run *run,
+                                     const struct tt_plan_visit *visit)
+{
+    return run->plan->cycle_ns / tt_plan_interval_ns(&run->network->flows[visit->flow]);
 }
 
 static inline enum tt_plan_fault tt_plan_refuse(struct tt_plan_run *run, enum tt_plan_fault fault,

@@ -200,16 +200,28 @@ static bool find_window(const struct tt_shaper *shaper, int64_t from_ns, bool wh
     return false;
 }
 
+/* But for gates and wire. */
+static int64_t earliest(const struct tt_shaper *shaper, const struct tt_queued *packet,
+                        int64_t now_ns)
+{
+    int64_t arrival_ns = tt_min64(now_ns, packet->arrival_tai_ns);
+
+    if (shaper->setup.strict) {
+        return now_ns;
+    }
+    return shaper->setup.back_ns > 0 ? tt_max64(arrival_ns, now_ns - shaper->setup.back_ns)
+                                     : arrival_ns;
+}
+
 /* When the lane's first packet would send a frame, and which. false: never. */
 static bool plan(const struct tt_shaper *shaper, unsigned lane, int64_t now_ns,
                  struct choice *ret_choice)
 {
-    struct choice choice = {.lane = lane};
-    int64_t from_ns;
+    struct choice choice = {.lane = lane,
+                            .packet = tt_packet_queue_first(&shaper->lanes[lane].queue)};
+    int64_t from_ns =
+        tt_max64(earliest(shaper, choice.packet, now_ns), tt_wire_free_ns(&shaper->wire));
 
-    choice.packet = tt_packet_queue_first(&shaper->lanes[lane].queue);
-    from_ns = shaper->setup.strict ? now_ns : tt_min64(now_ns, choice.packet->arrival_tai_ns);
-    from_ns = tt_max64(from_ns, tt_wire_free_ns(&shaper->wire));
     if (!find_window(shaper, from_ns, false, &choice) &&
         (!choice.packet->segmenter.less || shaper->setup.whole ||
          !find_window(shaper, from_ns, true, &choice))) {

@@ -9,10 +9,10 @@
  * A packet of which no frame ever fits is dropped and counted.
  *
  * Two modes. Computed departures: the shaper's own wire clock decides, as launch-time hardware
- * would; a frame's launch may be before now_ns, when that comes late. Strict: a frame leaves at
- * now_ns or not at all, and stays off the last margin_ns of a window, because the frame may reach
- * the wire so much later.
- * Invariant, in both: launches and wire times overlap neither a closed gate nor each other.
+ * would; a frame's launch may be before now_ns, when that comes late (back_ns). Strict: a frame
+ * leaves at now_ns or not at all, and stays off the last margin_ns of a window, because the frame
+ * may reach the wire so much later. Invariant, in both: launches and wire times overlap neither a
+ * closed gate nor each other.
  *
  * Uses the heap (_new and _free only). Times are TAI.
  * Source: IEEE 802.1Q-2018, 8.6.8 and 8.6.8.4.
@@ -35,6 +35,8 @@ struct tt_shaper_setup {
     unsigned classes;   /* 1 … TT_GATE_CLASSES */
     int64_t rate_bps;   /* of the wire */
     int64_t margin_ns;  /* strict only */
+    int64_t back_ns;    /* computed only: no launch is more than so long before now_ns, because the
+                           kernel would not take it. 0: any will do */
     size_t queue_bytes; /* in a class, at most; TT_SEGMENT_PACKET_MAX at least */
     size_t cut_bytes;   /* a TCP segment is cut to this payload and more, to fit what is left of a
                            window. 0: only where it fits no window at all */

@@ -5,8 +5,9 @@
  *
  * Ports are true to the standard (strict priority, highest class first; a frame starts only where
  * it ends before its gate closes, from the time at which the wire is free), or do what Linux's
- * software taprio of some version does (taprio.h). Up to 6.2 that asks the first queue first.
- * Uses the heap (tt_simulate only).
+ * software taprio of some version does (taprio.h). Up to 6.2 that asks the first queue first. A
+ * list that replaces another one does so at its base time, as timeline.h has it, in both. Uses the
+ * heap (tt_simulate only).
  */
 #ifndef TT_GATE_SIMULATE_H
 #define TT_GATE_SIMULATE_H

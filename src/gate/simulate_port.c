@@ -24,6 +24,10 @@ void tt_sim_port_init(struct tt_sim_port *port, const struct tt_gate_port *of,
         .wake_ns = INT64_MAX,
     };
     tt_taprio_init(&port->taprio, of, keeper);
+    if (of->list && of->old) {
+        port->timeline.old = of->old;
+        port->timeline.start_ns = tt_gate_start_ns(of->list, 0);
+    }
     for (unsigned c = 0; c < TT_GATE_CLASSES; c++) {
         port->queues[c] = (struct tt_sim_queue){TT_SIM_NONE, TT_SIM_NONE, 0};
         if (of->cbs[c].set && of->cbs[c].idle_kbps > 0) {
@@ -57,7 +61,7 @@ static int64_t open_between(const struct tt_sim_port *port, unsigned class, int6
     while (from_ns < to_ns) {
         struct tt_gate_window window;
 
-        if (!tt_gate_list_window(port->port->list, class, from_ns, &window)) {
+        if (!tt_gate_window(&port->timeline, class, from_ns, &window)) {
             break;
         }
         sum_ns += tt_max64(0, tt_min64(to_ns, window.close_ns) - tt_max64(from_ns, window.open_ns));
@@ -91,7 +95,7 @@ static int64_t close_of(const struct tt_sim_port *port, unsigned class, int64_t 
     struct tt_gate_window window = {0, INT64_MAX};
 
     if (port->port->list) {
-        tt_gate_list_window(port->port->list, class, now_ns, &window);
+        tt_gate_window(&port->timeline, class, now_ns, &window);
     }
     return window.close_ns;
 }
@@ -132,9 +136,10 @@ static struct tt_sim_choice choose_linux(struct tt_sim_port *port, const struct 
 {
     struct tt_sim_choice choice = {.class = -1};
     int64_t ring_ns = tt_wire_ns(RING_BYTES, port->wire.rate_bps);
+    struct tt_taprio *taprio = &port->taprio;
     struct tt_gate_window entry;
 
-    tt_gate_list_segment(port->port->list, now_ns, &entry);
+    tt_gate_list_segment(taprio->list, now_ns, &entry);
     choice.again_ns = entry.close_ns;
     if (tt_wire_free_ns(&port->wire) - now_ns > ring_ns) {
         choice.again_ns = tt_wire_free_ns(&port->wire) - ring_ns;
@@ -149,9 +154,9 @@ static struct tt_sim_choice choose_linux(struct tt_sim_port *port, const struct 
         if ((port->waiting >> c & 1) == 0) {
             continue;
         }
-        bytes = tt_taprio_bytes(&port->taprio, heads->flow[c], heads->segments[c]);
-        ret_never[c] = !tt_taprio_ever(&port->taprio, c, bytes);
-        if (tt_taprio_takes(&port->taprio, c, bytes, now_ns)) {
+        bytes = tt_taprio_bytes(taprio, heads->flow[c], heads->segments[c]);
+        ret_never[c] = !tt_taprio_ever(taprio, c, bytes);
+        if (tt_taprio_takes(taprio, c, bytes, now_ns)) {
             return (struct tt_sim_choice){(int)c, now_ns, close_of(port, c, now_ns)};
         }
     }
@@ -161,6 +166,7 @@ static struct tt_sim_choice choose_linux(struct tt_sim_port *port, const struct 
 struct tt_sim_choice tt_sim_choose(struct tt_sim_port *port, const struct tt_sim_heads *heads,
                                    int64_t now_ns, bool ret_never[TT_GATE_CLASSES])
 {
-    return port->keeper == TT_KEEPER_WIRE ? choose_wire(port, heads, now_ns, ret_never)
-                                          : choose_linux(port, heads, now_ns, ret_never);
+    return port->keeper == TT_KEEPER_WIRE || now_ns < port->timeline.start_ns
+               ? choose_wire(port, heads, now_ns, ret_never)
+               : choose_linux(port, heads, now_ns, ret_never);
 }

@@ -49,14 +49,16 @@ static int64_t longest_entry(const struct tt_gate_list *list, unsigned class)
 void tt_taprio_init(struct tt_taprio *taprio, const struct tt_gate_port *port,
                     enum tt_gate_keeper keeper)
 {
-    *taprio = (struct tt_taprio){.list = port->list,
+    const struct tt_gate_list *list = port->list;
+
+    *taprio = (struct tt_taprio){.list = list,
                                  .keeper = keeper,
                                  .rate_bps = tt_gate_rate(port),
                                  .extra_bytes = port->size_table ? TT_WIRE_EXTRA_BYTES : 0,
                                  .entry_ns = INT64_MIN};
     for (unsigned c = 0; keeper != TT_KEEPER_WIRE && c < TT_GATE_CLASSES; c++) {
-        taprio->longest_ns[c] = keeper == TT_KEEPER_LINUX_6_12 ? port->list->classes[c].longest_ns
-                                                               : longest_entry(port->list, c);
+        taprio->longest_ns[c] =
+            keeper == TT_KEEPER_LINUX_6_12 ? list->classes[c].longest_ns : longest_entry(list, c);
     }
 }
 

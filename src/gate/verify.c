@@ -64,8 +64,8 @@ void tt_gate_verify(struct tt_gate_verifier *v, unsigned class, int64_t tai_ns, 
     if (outside_ns > v->tolerance_ns) {
         verdict.place = TT_PLACE_OUTSIDE;
         verdict.by_ns = outside_ns;
-    } else if (open && window.close_ns != INT64_MAX &&
-               verdict.end_ns - v->tolerance_ns > window.close_ns) {
+    } else if (open && window.close_ns != INT64_MAX && verdict.end_ns > window.close_ns &&
+               (taken || verdict.end_ns - v->tolerance_ns > window.close_ns)) {
         verdict.by_ns = verdict.end_ns - window.close_ns;
         verdict.place = !taken                      ? TT_PLACE_OVERRUN
                         : verdict.start_ns > tai_ns ? TT_PLACE_BUSY

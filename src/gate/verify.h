@@ -24,7 +24,7 @@ enum tt_gate_place {
 struct tt_gate_verifier {
     const struct tt_gate_port *port; /* with a list */
     bool handed_over;                /* what the stamps are of */
-    int64_t tolerance_ns;            /* so far outside is inside: stamps are late by so much */
+    int64_t tolerance_ns; /* so far outside is inside, unless it is known: stamps are late */
     struct tt_taprio taprio;
     struct tt_wire wire;
 };

@@ -51,6 +51,8 @@ const char *tt_midi_frame_reason_text(enum tt_midi_frame_reason reason)
         [TT_MIDI_FRAME_NSEC] = "a stamp with a second or more of nanoseconds",
         [TT_MIDI_FRAME_SECONDS] = "a stamp beyond 292 years",
         [TT_MIDI_FRAME_BLANK] = "a blank frame: its content was never written",
+        [TT_MIDI_FRAME_TYPE] = "a frame of an unknown type, or without what its type holds",
+        [TT_MIDI_FRAME_PORT] = "a frame of a port that the log does not have",
     };
 
     return texts[reason];

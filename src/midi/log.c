@@ -122,7 +122,7 @@ enum tt_midi_log_refusal tt_midi_log_open(struct tt_midi_log *log, const uint8_t
 {
     size_t header_bytes;
 
-    if (bytes < sizeof(magic) || memcmp(data, magic, sizeof(magic)) != 0)
+    if (bytes == 0 || memcmp(data, magic, bytes < sizeof(magic) ? bytes : sizeof(magic)) != 0)
         return TT_MIDI_LOG_MAGIC;
     if (bytes < TT_MIDI_LOG_HEADER_BYTES)
         return TT_MIDI_LOG_SHORT;

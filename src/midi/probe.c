@@ -264,7 +264,7 @@ void tt_probe_finish(const struct tt_probe *probe, int64_t *scratch_ns, struct t
         ret_result->inside += got_ns >= sent->before_ns && got_ns <= sent->after_ns;
         if (last != SIZE_MAX)
             ret_result->worst_interval_ns = tt_max64(
-                ret_result->worst_interval_ns,
+                tt_max64(ret_result->worst_interval_ns, 0),
                 got_ns - probe->got_ns[last] - (sent->before_ns - probe->sent[last].before_ns));
         last = i;
     }

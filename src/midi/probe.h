@@ -62,7 +62,9 @@ struct tt_probe_result {
     uint64_t inside;   /* stamped between before and after */
     int64_t offset_ns; /* of the line at the first number: recorded - sent */
     double drift_ppm;
-    int64_t worst_interval_ns; /* max of (recorded interval - sent interval), as of 2021 */
+    /* Max of (recorded interval - sent interval), as of 2021; 0: none was longer; INT64_MIN: there
+     * was none. */
+    int64_t worst_interval_ns;
 };
 
 /* Returns its bytes. */

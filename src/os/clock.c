@@ -39,6 +39,12 @@ static void system_read(struct tt_clock *clock, struct tt_clock_reading *ret_rea
     }
 }
 
+static int64_t system_mono_ns(struct tt_clock *clock)
+{
+    (void)clock;
+    return clock_ns(CLOCK_MONOTONIC);
+}
+
 static int system_tai_offset_s(struct tt_clock *clock)
 {
     int seconds;
@@ -70,6 +76,7 @@ static void system_sleep_until(struct tt_clock *clock, int64_t mono_ns)
 
 static const struct tt_clock_ops system_ops = {
     .read = system_read,
+    .mono_ns = system_mono_ns,
     .tai_offset_s = system_tai_offset_s,
     .unsynchronised = system_unsynchronised,
     .sleep_until = system_sleep_until,
@@ -112,6 +119,11 @@ static void script_read(struct tt_clock *clock, struct tt_clock_reading *ret_rea
     ret_reading->mono_after_ns = script->mono_ns;
 }
 
+static int64_t script_mono_ns(struct tt_clock *clock)
+{
+    return script_of(clock)->mono_ns;
+}
+
 static int script_tai_offset_s(struct tt_clock *clock)
 {
     return script_of(clock)->tai_offset_s;
@@ -134,6 +146,7 @@ static void script_sleep_until(struct tt_clock *clock, int64_t mono_ns)
 
 static const struct tt_clock_ops script_ops = {
     .read = script_read,
+    .mono_ns = script_mono_ns,
     .tai_offset_s = script_tai_offset_s,
     .unsynchronised = script_unsynchronised,
     .sleep_until = script_sleep_until,

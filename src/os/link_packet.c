@@ -137,13 +137,12 @@ static int packet_send(struct tt_link *link, const struct tt_link_packet *packet
     return sent;
 }
 
-/* The kernel unbinds the sockets of an interface that is deleted or moved elsewhere. */
-static bool is_gone(const struct packet_link *p)
+bool tt_link_packet_is_gone(int fd)
 {
     struct sockaddr_ll address = {.sll_ifindex = 1};
     socklen_t bytes = sizeof(address);
 
-    return getsockname(p->fd, (struct sockaddr *)&address, &bytes) == 0 && address.sll_ifindex < 0;
+    return getsockname(fd, (struct sockaddr *)&address, &bytes) == 0 && address.sll_ifindex < 0;
 }
 
 static int packet_receive(struct tt_link *link, struct tt_link_packet *packets, int n)
@@ -155,7 +154,7 @@ static int packet_receive(struct tt_link *link, struct tt_link_packet *packets, 
     while (taken < n && tt_packet_ring_take(&p->ring, &packets[taken])) {
         taken++;
     }
-    if (taken == 0 && is_gone(p)) {
+    if (taken == 0 && tt_link_packet_is_gone(p->fd)) {
         return -ENXIO;
     }
     if (taken > 0 && tt_clock_tai_offset(&tai_offset_s) == 0) {

@@ -49,4 +49,8 @@ struct tt_link_packet_found {
 int tt_link_packet_new(const struct tt_link_packet_setup *setup, struct tt_link **ret_link,
                        struct tt_link_packet_found *ret_found);
 
+/* Of a bound AF_PACKET socket: its interface was deleted or moved elsewhere; the kernel unbinds it
+ * then. */
+bool tt_link_packet_is_gone(int fd);
+
 #endif

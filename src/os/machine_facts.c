@@ -215,7 +215,10 @@ void tt_machine_facts(int cpu, struct tt_machine_facts *ret_facts)
         facts.swap_bytes < 0 || swap_free < 0 ? TT_MACHINE_UNKNOWN : facts.swap_bytes - swap_free;
     tt_machine_file_text("/sys/devices/system/clocksource/clocksource0/current_clocksource",
                          facts.clock_source, sizeof(facts.clock_source));
-    find_irqs(&facts, looked_at);
+    facts.irqs = TT_MACHINE_UNKNOWN;
+    if (cpu >= 0) {
+        find_irqs(&facts, cpu);
+    }
     facts.steal_counted = tt_machine_time(-1, &time) == 0 && time.steal_ns > 0;
     facts.schedstat = access("/proc/thread-self/schedstat", R_OK) == 0;
     tt_trace_available(&facts.trace, &facts.osnoise);

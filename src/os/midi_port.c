@@ -25,7 +25,7 @@ int tt_midi_port_open(const struct tt_midi_port_setup *setup, struct tt_midi_por
 {
     struct stat status;
 
-    if (strlen(setup->name) >= TT_MIDI_PORT_NAME) {
+    if (strlen(setup->name) >= TT_MIDI_PORT_NAME || strcmp(setup->name, "seq:") == 0) {
         return -EINVAL;
     }
     if (strncmp(setup->name, "hw:", 3) == 0) {
@@ -45,6 +45,21 @@ int tt_midi_port_open(const struct tt_midi_port_setup *setup, struct tt_midi_por
     }
     return major(status.st_rdev) == ALSA_MAJOR ? tt_midi_raw_open(setup, ret_port)
                                                : tt_midi_serial_open(setup, ret_port);
+}
+
+int tt_midi_chunks_fill(const uint8_t *bytes, size_t n, int64_t mono_ns,
+                        struct tt_midi_chunk *ret_chunks)
+{
+    int count = 0;
+
+    for (size_t at = 0; at < n; at += TT_MIDI_CHUNK_DATA) {
+        struct tt_midi_chunk *chunk = &ret_chunks[count++];
+
+        chunk->time_mono_ns = mono_ns;
+        chunk->length = (uint8_t)(n - at < TT_MIDI_CHUNK_DATA ? n - at : TT_MIDI_CHUNK_DATA);
+        memcpy(chunk->data, bytes + at, chunk->length);
+    }
+    return count;
 }
 
 int tt_midi_port_list(void (*take)(void *context, const struct tt_midi_port_entry *entry),

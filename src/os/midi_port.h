@@ -74,8 +74,9 @@ struct tt_midi_port_setup {
 };
 
 /* Names: hw:CARD[,DEVICE[,SUBDEVICE]] raw MIDI; seq:CLIENT[:PORT] the sequencer; a path is a serial
- * port, a pty or a raw MIDI device. 0; -EINVAL no such kind of name; -ENODEV, -ENOENT there is no
- * such port; -EBUSY somebody has it; -errno. A kernel without stamps: `stamp` says so. */
+ * port, a pty or a raw MIDI device. 0; -EINVAL no such kind of name; -ENXIO there is no such card;
+ * -ENODEV, -ENOENT there is no such port; -EBUSY somebody has it (of a serial port: one reads, and
+ * one writes); -errno. A kernel without stamps: `stamp` says so. */
 int tt_midi_port_open(const struct tt_midi_port_setup *setup, struct tt_midi_port **ret_port);
 
 /* Output into a new pty. *ret_path (the caller frees it): what to open as input. 0 or -errno. */
@@ -110,6 +111,11 @@ int64_t tt_midi_port_now_ns(void);
 int tt_midi_raw_open(const struct tt_midi_port_setup *setup, struct tt_midi_port **ret_port);
 int tt_midi_serial_open(const struct tt_midi_port_setup *setup, struct tt_midi_port **ret_port);
 int tt_midi_seq_open(const struct tt_midi_port_setup *setup, struct tt_midi_port **ret_port);
+/* Bytes that came at one time, as chunks; returns how many. */
+int tt_midi_chunks_fill(const uint8_t *bytes, size_t n, int64_t mono_ns,
+                        struct tt_midi_chunk *ret_chunks);
+/* What a name stands for. 0 or -errno. */
+int tt_midi_seq_find(const char *name, unsigned *ret_client, unsigned *ret_port);
 int tt_midi_raw_list(void (*take)(void *context, const struct tt_midi_port_entry *entry),
                      void *context);
 int tt_midi_seq_list(void (*take)(void *context, const struct tt_midi_port_entry *entry),

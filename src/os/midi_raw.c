@@ -8,7 +8,6 @@
  */
 #include "os/midi_port.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -16,20 +15,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <sound/asound.h>
 
 #include "base/ns.h"
+#include "os/midi_hw.h"
 
-#define FRAMES_BATCH  64
-#define BUFFER_BYTES  (1024 * 1024)
-#define BUFFER_USUAL  4096
-#define MINORS_A_CARD 32 /* of a device node: card * 32 + 8 + device */
-#define MINOR_RAW     8
-#define CARDS_MAX     32
+#define FRAMES_BATCH 64
+#define BUFFER_BYTES (1024 * 1024)
+#define BUFFER_USUAL 4096
 
 _Static_assert(sizeof(struct snd_rawmidi_framing_tstamp) == 32, "as the kernel has it");
 _Static_assert(SNDRV_RAWMIDI_FRAMING_DATA_LENGTH == TT_MIDI_CHUNK_DATA, "a frame is a chunk");
@@ -45,72 +40,11 @@ struct raw {
     int64_t last_ns;  /* of what was read */
 };
 
-/* "hw:CARD[,DEVICE[,SUBDEVICE]]": the card by number or by its ID. */
-struct address {
-    int card;
-    int device;
-    int subdevice; /* -1: any */
-};
-
-static int card_of_id(const char *id)
-{
-    for (int card = 0; card < CARDS_MAX; card++) {
-        char path[64];
-        char found[32] = "";
-        FILE *file;
-
-        snprintf(path, sizeof(path), "/proc/asound/card%d/id", card);
-        file = fopen(path, "re");
-        if (file && fgets(found, sizeof(found), file)) {
-            found[strcspn(found, "\n")] = '\0';
-        }
-        if (file) {
-            fclose(file);
-        }
-        if (found[0] && strcmp(found, id) == 0) {
-            return card;
-        }
-    }
-    return -ENODEV;
-}
-
-static int parse_hw(const char *name, struct address *ret_address)
-{
-    char card[32];
-    struct address address = {.subdevice = -1};
-    int fields = sscanf(name, "hw:%31[^,],%d,%d", card, &address.device, &address.subdevice);
-
-    if (fields < 1) {
-        return -EINVAL;
-    }
-    address.card = isdigit((unsigned char)card[0]) ? atoi(card) : card_of_id(card);
-    if (address.card < 0) {
-        return address.card;
-    }
-    *ret_address = address;
-    return 0;
-}
-
-static int parse_path(const char *path, struct address *ret_address)
-{
-    struct stat status;
-
-    if (stat(path, &status) != 0) {
-        return -errno;
-    }
-    *ret_address = (struct address){
-        .card = (int)minor(status.st_rdev) / MINORS_A_CARD,
-        .device = (int)minor(status.st_rdev) % MINORS_A_CARD - MINOR_RAW,
-        .subdevice = -1,
-    };
-    return 0;
-}
-
 /* The kernel opens the first subdevice that is free, unless this process has said by the card's
  * control device which one it prefers. */
-static int open_device(const struct address *address, bool output)
+static int open_device(const struct tt_midi_hw *address, bool output)
 {
-    char path[64];
+    char path[TT_MIDI_PORT_NAME];
     int control = -1;
     int fd;
     int error = 0;
@@ -123,10 +57,13 @@ static int open_device(const struct address *address, bool output)
             error = -errno;
         }
     }
-    snprintf(path, sizeof(path), "/dev/snd/midiC%dD%d", address->card, address->device);
+    tt_midi_hw_path(address, path);
     fd = error ? -1 : open(path, (output ? O_WRONLY : O_RDONLY) | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0 && !error) {
         error = errno == EAGAIN ? -EBUSY : -errno;
+    }
+    if (error == -ENOENT) {
+        error = tt_midi_hw_missing(address);
     }
     if (control >= 0) {
         close(control);
@@ -139,29 +76,6 @@ static int get_info(int fd, bool output, struct snd_rawmidi_info *ret_info)
     memset(ret_info, 0, sizeof(*ret_info));
     ret_info->stream = output ? SNDRV_RAWMIDI_STREAM_OUTPUT : SNDRV_RAWMIDI_STREAM_INPUT;
     return ioctl(fd, SNDRV_RAWMIDI_IOCTL_INFO, ret_info) == 0 ? 0 : -errno;
-}
-
-/* "hw:ID,DEVICE,SUBDEVICE" */
-static void set_name(struct raw *raw, const struct address *address,
-                     const struct snd_rawmidi_info *info)
-{
-    char path[64];
-    char id[32] = "";
-    FILE *file;
-
-    snprintf(path, sizeof(path), "/proc/asound/card%d/id", address->card);
-    file = fopen(path, "re");
-    if (file && fgets(id, sizeof(id), file)) {
-        id[strcspn(id, "\n")] = '\0';
-    }
-    if (file) {
-        fclose(file);
-    }
-    if (id[0] == '\0' || isdigit((unsigned char)id[0])) {
-        snprintf(id, sizeof(id), "%d", address->card);
-    }
-    snprintf(raw->port.name, sizeof(raw->port.name), "hw:%s,%d,%u", id, address->device,
-             info->subdevice);
 }
 
 static int set_params(int fd, size_t buffer_bytes, unsigned mode)
@@ -190,7 +104,7 @@ static bool has_frames(int fd)
 
 /* Setting parameters succeeds where the kernel does not heed them; it says there what it does.
  * Where that cannot be read, the frames themselves have to show it. */
-static bool kernel_says_frames(const struct address *address, unsigned subdevice)
+static bool kernel_says_frames(const struct tt_midi_hw *address, unsigned subdevice)
 {
     char line[128];
     char section[32];
@@ -215,7 +129,7 @@ static bool kernel_says_frames(const struct address *address, unsigned subdevice
 }
 
 static int set_up_input(struct raw *raw, const struct tt_midi_port_setup *setup,
-                        const struct address *address, unsigned subdevice)
+                        const struct tt_midi_hw *address, unsigned subdevice)
 {
     unsigned mode = SNDRV_RAWMIDI_MODE_FRAMING_TSTAMP | SNDRV_RAWMIDI_MODE_CLOCK_MONOTONIC;
     bool frames = !setup->no_kernel_stamps && has_frames(raw->port.fd);
@@ -303,18 +217,8 @@ static int chunks_of_frames(struct raw *raw, const struct snd_rawmidi_framing_ts
 static int chunks_of_bytes(struct raw *raw, const uint8_t *bytes, size_t n,
                            struct tt_midi_chunk *chunks)
 {
-    int64_t now_ns = tt_midi_port_now_ns();
-    int count = 0;
-
-    for (size_t at = 0; at < n; at += TT_MIDI_CHUNK_DATA) {
-        struct tt_midi_chunk *chunk = &chunks[count++];
-
-        chunk->time_mono_ns = now_ns;
-        chunk->length = (uint8_t)(n - at < TT_MIDI_CHUNK_DATA ? n - at : TT_MIDI_CHUNK_DATA);
-        memcpy(chunk->data, bytes + at, chunk->length);
-    }
-    raw->last_ns = now_ns;
-    return count;
+    raw->last_ns = tt_midi_port_now_ns();
+    return tt_midi_chunks_fill(bytes, n, raw->last_ns, chunks);
 }
 
 static int gone(int error)
@@ -399,15 +303,14 @@ static const struct tt_midi_port_ops raw_ops = {
 int tt_midi_raw_open(const struct tt_midi_port_setup *setup, struct tt_midi_port **ret_port)
 {
     struct snd_rawmidi_info info;
-    struct address address;
+    struct tt_midi_hw address;
     struct raw *raw = calloc(1, sizeof(*raw));
     int error;
 
     if (!raw) {
         return -ENOMEM;
     }
-    error =
-        setup->name[0] == 'h' ? parse_hw(setup->name, &address) : parse_path(setup->name, &address);
+    error = tt_midi_hw_parse(setup->name, &address);
     raw->port.fd = error ? -1 : open_device(&address, setup->output);
     if (raw->port.fd < 0) {
         error = error ? error : raw->port.fd;
@@ -428,7 +331,7 @@ int tt_midi_raw_open(const struct tt_midi_port_setup *setup, struct tt_midi_port
         free(raw);
         return error;
     }
-    set_name(raw, &address, &info);
+    tt_midi_hw_name(&address, info.subdevice, raw->port.name);
     *ret_port = &raw->port;
     return 0;
 }
@@ -436,7 +339,7 @@ int tt_midi_raw_open(const struct tt_midi_port_setup *setup, struct tt_midi_port
 /* False where the kernel says no; a device that somebody else has is taken to be as others are. */
 static bool may_have_frames(int card, int device)
 {
-    struct address address = {.card = card, .device = device, .subdevice = -1};
+    struct tt_midi_hw address = {.card = card, .device = device, .subdevice = -1};
     int fd = open_device(&address, false);
     bool frames = fd < 0 || has_frames(fd);
 
@@ -474,7 +377,7 @@ static void list_device(int control, int card, int device,
 int tt_midi_raw_list(void (*take)(void *context, const struct tt_midi_port_entry *entry),
                      void *context)
 {
-    for (int card = 0; card < CARDS_MAX; card++) {
+    for (int card = 0; card < TT_MIDI_HW_CARDS; card++) {
         char path[64];
         int device = -1;
         int control;

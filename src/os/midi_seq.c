@@ -322,6 +322,25 @@ static int open_seq(struct seq *seq)
     return error;
 }
 
+int tt_midi_seq_find(const char *name, unsigned *ret_client, unsigned *ret_port)
+{
+    struct seq seq = {0};
+    snd_seq_addr_t address;
+    int error = open_seq(&seq);
+
+    if (error < 0) {
+        return error;
+    }
+    error = snd_seq_parse_address(seq.seq, &address, name + strlen("seq:"));
+    snd_seq_close(seq.seq);
+    if (error < 0) {
+        return error;
+    }
+    *ret_client = address.client;
+    *ret_port = address.port;
+    return 0;
+}
+
 static int set_up(struct seq *seq, const struct tt_midi_port_setup *setup)
 {
     struct pollfd poll = {.fd = -1};

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -19,6 +20,7 @@
 struct serial {
     struct tt_midi_port port;
     struct termios2 before; /* is put back */
+    bool output;
     int64_t last_ns;
     int lost; /* the driver's count so far; -1: it has none */
 };
@@ -50,24 +52,15 @@ static int serial_read(struct tt_midi_port *port, struct tt_midi_chunk *chunks, 
     size_t most = (size_t)(n < READ_CHUNKS ? n : READ_CHUNKS) * TT_MIDI_CHUNK_DATA;
     ssize_t got = read(port->fd, bytes, most);
     int64_t now_ns = tt_midi_port_now_ns();
-    int count = 0;
 
     ret_loss->until_mono_ns = 0;
     if (got <= 0) {
         /* A pty without its other end gives EIO, a serial adapter that was pulled out 0 bytes. */
         return got < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : -ENODEV;
     }
-    for (size_t at = 0; at < (size_t)got; at += TT_MIDI_CHUNK_DATA) {
-        struct tt_midi_chunk *chunk = &chunks[count++];
-        size_t left = (size_t)got - at;
-
-        chunk->time_mono_ns = now_ns;
-        chunk->length = (uint8_t)(left < TT_MIDI_CHUNK_DATA ? left : TT_MIDI_CHUNK_DATA);
-        memcpy(chunk->data, bytes + at, chunk->length);
-    }
     look_for_loss(serial, now_ns, ret_loss);
     serial->last_ns = now_ns;
-    return count;
+    return tt_midi_chunks_fill(bytes, (size_t)got, now_ns, chunks);
 }
 
 static int serial_write(struct tt_midi_port *port, const uint8_t *data, size_t n,
@@ -82,11 +75,35 @@ static int serial_write(struct tt_midi_port *port, const uint8_t *data, size_t n
                                                : -errno;
 }
 
+/* One reads and one writes: the two ways are locked by two kinds of lock, which do not see each
+ * other. Not by TIOCEXCL: that would keep the other way from being opened. 0; -EBUSY: another has
+ * it. */
+static int lock(int fd, bool output)
+{
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    int status = output ? fcntl(fd, F_OFD_SETLK, &whole) : flock(fd, LOCK_EX | LOCK_NB);
+
+    return status != 0 && (errno == EWOULDBLOCK || errno == EACCES) ? -EBUSY : 0;
+}
+
+/* Whoever has the other way still needs the port as it is. */
+static bool is_other_way_used(const struct serial *serial)
+{
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+    if (serial->output) {
+        return flock(serial->port.fd, LOCK_EX | LOCK_NB) != 0;
+    }
+    return fcntl(serial->port.fd, F_OFD_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
+}
+
 static void serial_close(struct tt_midi_port *port)
 {
     struct serial *serial = (struct serial *)port;
 
-    ioctl(port->fd, TCSETS2, &serial->before);
+    if (!is_other_way_used(serial)) {
+        ioctl(port->fd, TCSETS2, &serial->before);
+    }
     close(port->fd);
     free(serial);
 }
@@ -173,9 +190,13 @@ int tt_midi_serial_open(const struct tt_midi_port_setup *setup, struct tt_midi_p
     snprintf(serial->port.name, sizeof(serial->port.name), "%s", setup->name);
     serial->port.fd = open(setup->name, (setup->output ? O_WRONLY : O_RDONLY) | O_NOCTTY |
                                             O_NONBLOCK | O_CLOEXEC);
+    serial->output = setup->output;
     if (serial->port.fd < 0) {
         error = errno == EIO ? -ENODEV : -errno;
     } else {
+        error = lock(serial->port.fd, setup->output);
+    }
+    if (!error) {
         error = set_raw(serial, setup->baud > 0 ? setup->baud : MIDI_BAUD);
     }
     if (error) {

@@ -38,7 +38,7 @@ enum tt_tap_step {
  * 0 or -errno with the step. */
 int tt_tap_open(const char *name, unsigned mtu_bytes, int *ret_fd, enum tt_tap_step *ret_step);
 /* One packet with its header in front. Its bytes without the header, or -errno: -EAGAIN, there is
- * none. */
+ * none; -EBADFD, the device was deleted. */
 TT_RT int tt_tap_read(int fd, uint8_t packet[TT_TAP_PACKET_MAX], struct tt_tap_header *ret_header);
 /* One packet with virtio's header in front, as tt_uplink_read gives it. 0 or -errno. */
 int tt_tap_write(int fd, const uint8_t *packet, size_t bytes);

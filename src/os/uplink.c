@@ -15,6 +15,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "os/link_packet.h"
+
 #define TAG_BYTES   4
 #define TAG_AT      12 /* behind both addresses */
 #define BUFFER_SIZE (4 << 20)
@@ -122,7 +124,9 @@ int tt_uplink_read(int fd, uint8_t packet[TT_TAP_PACKET_MAX])
     struct tpacket_auxdata auxdata = {0};
 
     if (n < 0) {
-        return -errno;
+        int error = errno;
+
+        return error == ENETDOWN && tt_link_packet_is_gone(fd) ? -ENXIO : -error;
     }
     if ((size_t)n > vector.iov_len || n < TT_TAP_HEADER_BYTES + ETH_HLEN) {
         return -EMSGSIZE;

@@ -15,7 +15,8 @@
 /* A non-blocking, close-on-exec descriptor, or -errno: -ENODEV, no such interface; -EPERM. */
 int tt_uplink_open(const char *ifname);
 /* A packet and its header, a tag put back where the kernel had taken it off. Its bytes with the
- * header; -EAGAIN: none; -EMSGSIZE: it is too long, and gone; -errno. */
+ * header; -EAGAIN: none; -EMSGSIZE: it is too long, and dropped; -ENXIO: the interface is gone;
+ * -errno. */
 int tt_uplink_read(int fd, uint8_t packet[TT_TAP_PACKET_MAX]);
 
 #endif

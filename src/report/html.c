@@ -34,6 +34,7 @@ static const char style[] =
     ".axis,.grid{stroke:var(--rule);fill:none}.axis{stroke:var(--quiet)}"
     ".a,.b{fill:none;stroke-width:1.5}.a{stroke:var(--a)}.b{stroke:var(--b)}"
     "svg text.ta{fill:var(--a)}svg text.tb{fill:var(--b)}svg text.tm{fill:var(--mark)}"
+    "svg .ta,svg .tb,svg .tm{paint-order:stroke;stroke:var(--paper);stroke-width:3px}"
     ".bar{fill:var(--a)}.band{fill:var(--band);stroke:var(--a)}"
     ".mark{stroke:var(--mark);stroke-dasharray:5 3;fill:none}"
     "dl{display:grid;grid-template-columns:minmax(7rem,max-content) 1fr;gap:.2rem 1rem;"

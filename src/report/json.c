@@ -6,6 +6,8 @@
 #include <assert.h>
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "audio/eth.h"
 #include "report/whole_file.h"
@@ -40,6 +42,24 @@ json_t *tt_json_u64(uint64_t value)
 json_t *tt_json_known(int64_t value, int64_t least)
 {
     return value < least ? json_null() : json_integer((json_int_t)value);
+}
+
+json_t *tt_json_name(const char *name)
+{
+    json_t *json = name ? json_string(name) : json_null();
+    size_t bytes = json ? 0 : 4 * strlen(name) + 1;
+    char *text = json ? NULL : malloc(bytes);
+
+    if (!text) {
+        return json;
+    }
+    for (size_t at = 0; *name; name++) {
+        at += (size_t)snprintf(text + at, bytes - at, (*name & 0x80) ? "\\x%02X" : "%c",
+                               (unsigned char)*name);
+    }
+    json = json_string(text);
+    free(text);
+    return json;
 }
 
 json_t *tt_json_stream_id(uint64_t stream_id)

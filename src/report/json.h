@@ -27,6 +27,9 @@ json_t *tt_json_summary(const struct tt_hist *hist);
 json_t *tt_json_u64(uint64_t value);
 /* Null where the value is below `least`, the smallest that can be known. */
 json_t *tt_json_known(int64_t value, int64_t least);
+/* A name that others gave, of a file, a port, an interface: what is no UTF-8 stands as \xNN, so
+ * that nothing is left out. Null of NULL. */
+json_t *tt_json_name(const char *name);
 json_t *tt_json_stream_id(uint64_t stream_id);
 /* {"short": n, "subtype": n, …}: every reason for refusing an AAF PDU. */
 json_t *tt_json_refused(const uint64_t refused[TT_AAF_REASONS]);

@@ -64,6 +64,25 @@ static uint64_t refused(const struct tt_listener_counters *stream)
     return sum;
 }
 
+/* What the stream's format was fixed to be, as far as it was. */
+static void add_other_format(struct tt_loss_line *line, const struct tt_stream_config *config,
+                             uint64_t packets)
+{
+    char rate[24] = "";
+    char channels[32] = "";
+
+    if (config->rate_hz > 0) {
+        snprintf(rate, sizeof(rate), "%s%u Hz", config->format ? ", " : "",
+                 (unsigned)config->rate_hz);
+    }
+    if (config->channels > 0) {
+        snprintf(channels, sizeof(channels), "%schannels: %u",
+                 config->format || config->rate_hz > 0 ? ", " : "", config->channels);
+    }
+    add(line, "packets in another format than %s%s%s: %" PRIu64,
+        config->format ? tt_aaf_format_name(config->format) : "", rate, channels, packets);
+}
+
 void tt_loss_line_listen(const struct tt_stream_config *config,
                          const struct tt_listen_counters *counters, struct tt_loss_line *ret_line)
 {
@@ -85,9 +104,7 @@ void tt_loss_line_listen(const struct tt_stream_config *config,
         add(ret_line, "packets that came too late: %" PRIu64, stream->pdus_late);
     }
     if (stream->pdus_other_format > 0) {
-        add(ret_line, "packets in another format than %s, %u Hz, channels: %u: %" PRIu64,
-            tt_aaf_format_name(config->format), (unsigned)config->rate_hz, config->channels,
-            stream->pdus_other_format);
+        add_other_format(ret_line, config, stream->pdus_other_format);
     }
     if (stream->pdus_other_talker > 0) {
         add(ret_line, "packets of another talker with the same stream ID: %" PRIu64,

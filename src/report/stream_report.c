@@ -71,10 +71,10 @@ static json_t *report_notes(unsigned notes)
 static json_t *stream_json(const char *role, const struct tt_stream_config *config,
                            json_t *counters, const struct tt_hist *lateness, unsigned notes)
 {
-    return json_pack("{s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "role", role,
-                     "stream_id", tt_json_stream_id(config->stream_id), "interface", config->ifname,
-                     "format", report_format(config->format), "rate_hz",
-                     tt_json_known(config->rate_hz, 1), "channels",
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "role", role,
+                     "stream_id", tt_json_stream_id(config->stream_id), "interface",
+                     tt_json_name(config->ifname), "format", report_format(config->format),
+                     "rate_hz", tt_json_known(config->rate_hz, 1), "channels",
                      tt_json_known(config->channels, 1), "frames_per_pdu",
                      tt_json_known(config->frames_per_pdu, 1), "counters", counters, "lateness_ns",
                      tt_json_summary(lateness), "notes", report_notes(notes));

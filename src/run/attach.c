@@ -55,6 +55,23 @@ static void say_no_socket(const struct tt_stream_config *config, int error,
     }
 }
 
+/* What the kernel refused of a socket that is there. */
+static void say_refused(const struct tt_stream_config *config, enum tt_link_step step,
+                        const char *why, struct tt_message *message)
+{
+    static const char *const tried[][2] = {
+        [TT_LINK_STEP_FILTER] = {"the kernel took no packet filter",
+                                 "raise its limit (sysctl net.core.optmem_max)"},
+        [TT_LINK_STEP_RING] = {"no memory for a receive ring", "free some"},
+        [TT_LINK_STEP_BIND] = {"no socket can be bound to it", "see whether it is still there (ip "
+                                                               "link)"},
+        [TT_LINK_STEP_MEMORY] = {"no memory", "free some"},
+    };
+
+    say(message, "interface \"%s\" cannot be opened: %s (%s); %s", config->ifname, tried[step][0],
+        why, tried[step][1]);
+}
+
 static void say_failure(const struct tt_stream_config *config, enum tt_link_step step, int error,
                         struct tt_message *message)
 {
@@ -82,19 +99,14 @@ static void say_failure(const struct tt_stream_config *config, enum tt_link_step
             "software",
             why);
         break;
-    case TT_LINK_STEP_RING:
-        say(message, "interface \"%s\": no memory for a receive ring (%s); free some",
-            config->ifname, why);
-        break;
     case TT_LINK_STEP_MEMBERSHIP:
         say(message,
             "the stream's address cannot be received on \"%s\" (%s); give a multicast address, or "
-            "the "
-            "interface's own",
+            "the interface's own",
             config->ifname, why);
         break;
     default:
-        say(message, "interface \"%s\" cannot be opened: %s", config->ifname, why);
+        say_refused(config, step, why, message);
         break;
     }
 }

@@ -191,10 +191,7 @@ void tt_engine_read(const struct tt_engine *engine, struct tt_clock_reading *ret
 
 int64_t tt_engine_mono(const struct tt_engine *engine)
 {
-    struct tt_clock_reading reading;
-
-    tt_engine_read(engine, &reading);
-    return reading.mono_after_ns;
+    return engine->clock->ops->mono_ns(engine->clock);
 }
 
 int64_t tt_engine_tai(const struct tt_engine *engine)

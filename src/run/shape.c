@@ -35,7 +35,7 @@ struct tt_shape {
     struct tt_thread forward; /* the real-time thread */
     struct tt_thread backward;
     atomic_bool quit;
-    atomic_bool over;
+    _Atomic(enum tt_shape_end) end;
     struct tt_timebase timebase;
     struct tt_wake_lateness wake;
     int64_t next_publish_ns;
@@ -99,6 +99,9 @@ static void take_packets(struct tt_shape *shape, int most)
         int bytes = tt_tap_read(shape->tap_fd, shape->packet, &header);
         const uint8_t *packet = shape->packet + TT_TAP_HEADER_BYTES;
 
+        if (bytes == -EBADFD) {
+            atomic_store(&shape->end, TT_SHAPE_TAP_GONE);
+        }
         if (bytes < 0) {
             return;
         }
@@ -148,7 +151,7 @@ static void send_frame(struct tt_shape *shape, const struct tt_shaper_frame *fra
     if (sent != 1) {
         shape->work.send_refused++;
         if (sent == -ENXIO) {
-            atomic_store(&shape->over, true);
+            atomic_store(&shape->end, TT_SHAPE_INTERFACE_GONE);
         }
         return;
     }
@@ -178,16 +181,6 @@ static int64_t release(struct tt_shape *shape)
         }
     }
     return wake_ns == INT64_MAX ? INT64_MAX : wake_ns - lead_ns;
-}
-
-static void take_list(struct tt_shape *shape)
-{
-    const struct tt_gate_list *list = atomic_exchange(&shape->next_list, NULL);
-
-    if (list) {
-        shape->work.list_start_tai_ns =
-            tt_shaper_replace(shape->shaper, list, tai_now(shape) + shape->setup.lead_ns);
-    }
 }
 
 static void count_refused_launches(struct tt_shape *shape)
@@ -223,6 +216,20 @@ static void publish(struct tt_shape *shape, int64_t now_mono_ns)
     tt_counters_end(&shape->lock);
 }
 
+/* Who takes a departure of the new list sees in the counters that there is one. */
+static void take_list(struct tt_shape *shape)
+{
+    const struct tt_gate_list *list = atomic_exchange(&shape->next_list, NULL);
+
+    if (list) {
+        shape->work.list_start_tai_ns =
+            tt_shaper_replace(shape->shaper, list, tai_now(shape) + shape->setup.lead_ns);
+        shape->work.lists++;
+        shape->next_publish_ns = 0;
+        publish(shape, mono_now(shape));
+    }
+}
+
 /* Until then, or until a packet comes. What a wake-up usually is late is waited out awake. */
 static void wait_until(struct tt_shape *shape, int64_t mono_ns)
 {
@@ -251,7 +258,7 @@ static void forward(void *context)
     int64_t wake_mono_ns = 0;
 
     while (!atomic_load_explicit(&shape->quit, memory_order_acquire) &&
-           !atomic_load_explicit(&shape->over, memory_order_relaxed)) {
+           atomic_load_explicit(&shape->end, memory_order_relaxed) == TT_SHAPE_AT_WORK) {
         int64_t wake_ns;
 
         if (!shape->setup.shaper.strict) {
@@ -282,6 +289,9 @@ static void backward(void *context)
             atomic_fetch_add_explicit(&shape->returned, 1, memory_order_relaxed);
         } else if (bytes >= 0 || bytes == -EMSGSIZE) {
             atomic_fetch_add_explicit(&shape->return_lost, 1, memory_order_relaxed);
+        } else if (bytes == -ENXIO) {
+            atomic_store(&shape->end, TT_SHAPE_INTERFACE_GONE);
+            return;
         } else {
             poll(&uplink, 1, (int)(NAP_NS / TT_NS_PER_MS));
         }
@@ -305,6 +315,7 @@ static int open_ends(struct tt_shape *shape, struct tt_shape_fault *fault)
     if (error < 0) {
         return error;
     }
+    shape->link->was_up = found.up;
     fault->step = TT_SHAPE_STEP_UPLINK;
     shape->uplink_fd = tt_uplink_open(setup->ifname);
     if (shape->uplink_fd < 0) {
@@ -410,9 +421,14 @@ bool tt_shape_has_realtime(const struct tt_shape *shape)
     return shape->forward.realtime;
 }
 
-bool tt_shape_is_over(struct tt_shape *shape)
+bool tt_shape_was_up(const struct tt_shape *shape)
 {
-    return atomic_load(&shape->over);
+    return shape->link->was_up;
+}
+
+enum tt_shape_end tt_shape_end(struct tt_shape *shape)
+{
+    return atomic_load(&shape->end);
 }
 
 bool tt_shape_replace(struct tt_shape *shape, const struct tt_gate_list *list)

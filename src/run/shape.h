@@ -23,8 +23,8 @@ struct tt_shape_setup {
     struct tt_shaper_setup shaper;
     struct tt_classifier classifier;
     const struct tt_gate_list *list;
-    int64_t lead_ns; /* the interface keeps launch times: frames are handed over so long before;
-                        computed departures only. 0: they are sent when they are due */
+    int64_t lead_ns; /* the interface keeps launch times: frames are handed over up to so long
+                        before; computed departures only. 0: they are sent when they are due */
     int priority;    /* of what is sent; with a lead: where the etf is */
     bool log;        /* departures are kept for tt_shape_take */
 };
@@ -47,6 +47,7 @@ struct tt_shape_counters {
     uint64_t clock_steps;      /* of TAI */
     int64_t elapsed_ns;        /* since the start */
     int64_t cpu_ns;            /* of the real-time thread */
+    uint64_t lists;            /* that were taken after the first */
     int64_t list_start_tai_ns; /* of the newest list */
 };
 
@@ -84,8 +85,11 @@ void tt_shape_free(struct tt_shape *shape);
 void tt_shape_read(struct tt_shape *shape, struct tt_shape_counters *ret_counters);
 /* Real-time priority was granted. */
 bool tt_shape_has_realtime(const struct tt_shape *shape);
-/* The interface is gone. */
-bool tt_shape_is_over(struct tt_shape *shape);
+/* The interface was up at the start. */
+bool tt_shape_was_up(const struct tt_shape *shape);
+/* Why nothing is shaped any more; it does not come back. */
+enum tt_shape_end { TT_SHAPE_AT_WORK, TT_SHAPE_INTERFACE_GONE, TT_SHAPE_TAP_GONE };
+enum tt_shape_end tt_shape_end(struct tt_shape *shape);
 /* Hands over a list; it is taken within a few ms (tt_shape_counters says from when). false: the one
  * before has not been taken yet. */
 bool tt_shape_replace(struct tt_shape *shape, const struct tt_gate_list *list);

@@ -9,6 +9,10 @@
 #include "base/ns.h"
 #include "run/send.h"
 
+/* PDUs that leave when they are handed over are so in handfuls: the first are on the wire while the
+ * last are made, and when each left is known to the time that so many take. */
+#define HANDFUL 8
+
 /* What the next PDU gets of the program's frames, the rest is silence; and how far that takes the
  * device. */
 struct portion {
@@ -167,7 +171,7 @@ void tt_talk_gather(struct tt_talk *talk, int64_t now_tai_ns, struct tt_talk_bat
             talk->found.starved = true;
             return;
         }
-        if (batch->n == TT_LINK_BATCH) {
+        if (batch->n >= (talk->kernel_pace ? TT_LINK_BATCH : HANDFUL)) {
             tt_talk_flush(talk->engine, batch);
         }
         take(talk, portion.frames, now_tai_ns, earliest_ns, batch);

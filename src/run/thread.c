@@ -25,10 +25,7 @@ void tt_wake_lateness_add(struct tt_wake_lateness *lateness, int64_t late_ns)
 
 static int64_t mono_now(struct tt_clock *clock)
 {
-    struct tt_clock_reading reading;
-
-    clock->ops->read(clock, &reading);
-    return reading.mono_after_ns;
+    return clock->ops->mono_ns(clock);
 }
 
 /* Without real-time priority a busy thread waits the longer for its turn, so that one sleeps. */

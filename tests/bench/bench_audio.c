@@ -89,7 +89,7 @@ static double engine_cpu_per_pdu(void)
     uint64_t sent;
 
     tt_clock_script_init(&clock, TT_NS_PER_S, INT64_C(1790000000) * TT_NS_PER_S);
-    rig_talkers_new(&talkers, &clock.clock, SEND_STREAMS);
+    rig_talkers_new(&talkers, &clock.clock, SEND_STREAMS, 1);
     tt_engine_start(talkers.engine, false);
     start_ns = bench_cpu_ns();
     do {
@@ -128,6 +128,8 @@ static bool bench_send(void)
 #define LATE_PER_MILLE 5
 #define TRIES          5
 #define HOLD_INTERVALS (HOLD_NS / RIG_INTERVAL_NS)
+#define LAUNCH_GROUPS  4
+#define STALL_NS       (RIG_INTERVAL_NS / 5)
 
 struct held {
     uint64_t sent;
@@ -147,14 +149,14 @@ static void wait_ns(int64_t ns)
 
 /* n streams for half a second from processor 0; where `listening`, into as many sinks on
  * processor 1. */
-static struct held hold(size_t n, bool listening)
+static struct held hold(size_t n, size_t groups, bool listening)
 {
     struct rig_talkers talkers;
     struct rig_listeners listeners;
     struct tt_talk_counters sum;
     struct held held = {0};
 
-    rig_talkers_new(&talkers, tt_clock_system(), n);
+    rig_talkers_new(&talkers, tt_clock_system(), n, groups);
     tt_engine_set_cpu(talkers.engine, 0);
     if (listening) {
         rig_listeners_new(&listeners, n);
@@ -183,12 +185,22 @@ static struct held hold(size_t n, bool listening)
     return held;
 }
 
-static bool talkers_hold(size_t n)
+static bool groups_hold(size_t n, size_t groups)
 {
     uint64_t wanted = (uint64_t)n * HOLD_INTERVALS * 99 / 100;
-    struct held held = hold(n, false);
+    struct held held = hold(n, groups, false);
 
     return held.sent >= wanted && (held.late + held.missed) * 1000 <= held.sent * LATE_PER_MILLE;
+}
+
+static bool talkers_hold(size_t n)
+{
+    return groups_hold(n, 1);
+}
+
+static bool spread_talkers_hold(size_t n)
+{
+    return groups_hold(n, LAUNCH_GROUPS);
 }
 
 static size_t most_held(bool (*holds)(size_t n), size_t top)
@@ -269,13 +281,47 @@ static bool bare_holds(size_t n)
     return hold.late * 1000 <= (uint64_t)n * HOLD_INTERVALS * LATE_PER_MILLE;
 }
 
+/* What is left of the processor to a thread with priority that does nothing but look at the clock.
+ */
+static void measure_stalls(void *context)
+{
+    struct tt_hist *stalls = context;
+    int64_t start_ns = bench_mono_ns();
+
+    for (int64_t last_ns = start_ns; last_ns < start_ns + HOLD_NS;) {
+        int64_t now_ns = bench_mono_ns();
+
+        if (now_ns - last_ns > STALL_NS) {
+            tt_hist_record(stalls, now_ns - last_ns);
+        }
+        last_ns = now_ns;
+    }
+}
+
+static void print_stalls(void)
+{
+    static struct tt_hist stalls;
+
+    tt_hist_init(&stalls);
+    run_pinned(measure_stalls, &stalls);
+    fprintf(stderr,
+            "a thread that only looks at the clock was stalled for over %d us %llu times in %d "
+            "intervals, for %lld us at the most\n",
+            (int)(STALL_NS / TT_NS_PER_US), (unsigned long long)stalls.n, (int)HOLD_INTERVALS,
+            (long long)(stalls.max / TT_NS_PER_US));
+}
+
 static bool bench_streams(void)
 {
     struct bench_pair by_rate[STREAMS_ROUNDS];
     struct bench_pair by_time[STREAMS_ROUNDS];
+    struct bench_pair spread[STREAMS_ROUNDS];
 
+    print_stalls();
     for (int i = 0; i < STREAMS_ROUNDS; i++) {
         by_rate[i].reference = bare_streams(64);
+        spread[i].reference = by_rate[i].reference;
+        spread[i].ours = (double)most_held(spread_talkers_hold, RIG_STREAMS_MAX - 1);
         by_rate[i].ours = (double)most_held(talkers_hold, RIG_STREAMS_MAX - 1);
         by_time[i].ours = by_rate[i].ours;
         by_time[i].reference = (double)most_held(bare_holds, RIG_STREAMS_MAX - 1);
@@ -287,6 +333,12 @@ static bool bench_streams(void)
             .unit = "streams",
             .reference = "bare loop, asleep until each interval"},
         by_time, STREAMS_ROUNDS);
+    bench_print(
+        &(struct bench_row){.name =
+                                "class A stereo streams held with launch offsets, in four groups",
+                            .unit = "streams",
+                            .reference = "what the bare loop's rate would carry"},
+        spread, STREAMS_ROUNDS);
     return bench_print(
         &(struct bench_row){.name =
                                 "class A stereo streams held on one core, each PDU in its interval",
@@ -307,7 +359,7 @@ static bool bench_receive(void)
     uint64_t received = 0;
 
     for (int i = 0; i < STREAMS_ROUNDS; i++) {
-        struct held held = hold(n, true);
+        struct held held = hold(n, 1, true);
 
         lost += held.sent - held.received;
         received += held.received;
@@ -362,7 +414,7 @@ static double run_paced(struct tt_hist *all)
     struct rig_talkers talkers;
     double p50;
 
-    rig_talkers_new(&talkers, tt_clock_system(), 1);
+    rig_talkers_new(&talkers, tt_clock_system(), 1, 1);
     tt_engine_set_cpu(talkers.engine, 0);
     tt_engine_start(talkers.engine, true);
     wait_ns(PACE_NS);

@@ -1,6 +1,7 @@
 /*
  * What `tactus watch` costs on a capture file: the time of the whole program beside that of a bare
- * libpcap loop over the same file, and its memory beside that for a tenth of the file.
+ * libpcap loop over the same file, of one stream and of many, and its memory beside that for a
+ * tenth of the file.
  *
  * Usage: bench_watch [--json] [PACKETS]
  */
@@ -20,7 +21,10 @@
 #include "base/random.h"
 #include "bench.h"
 
+enum { WHOLE, TENTH, MANY, FILES };
+
 #define ROUNDS      9
+#define STREAMS     16
 #define PACKETS     1000000
 #define CHANNELS    2
 #define FRAMES      6
@@ -29,15 +33,15 @@
 #define UTC_NS      INT64_C(1796025585000000000)
 #define MARGIN_NS   (37 * TT_NS_PER_S + 2 * TT_NS_PER_MS)
 
-/* A class A stream whose arrivals jitter. */
-static size_t make_frame(int64_t i, int64_t arrival_ns, uint8_t *frame)
+/* PDU i of a class A stream whose arrivals jitter. */
+static size_t make_frame(uint64_t stream_id, int64_t i, int64_t arrival_ns, uint8_t *frame)
 {
     const struct tt_eth eth = {.dest = {0x91, 0xE0, 0xF0, 0, 0xFE, 1},
                                .src = {2, 0, 0, 0, 0, 1},
                                .vlan_id = 2,
                                .pcp = 3,
                                .ethertype = TT_ETHERTYPE_AVTP};
-    const struct tt_aaf aaf = {.stream_id = 1,
+    const struct tt_aaf aaf = {.stream_id = stream_id,
                                .sequence = (uint8_t)i,
                                .tv = true,
                                .timestamp = (uint32_t)(arrival_ns + MARGIN_NS),
@@ -54,7 +58,7 @@ static size_t make_frame(int64_t i, int64_t arrival_ns, uint8_t *frame)
     return at + (size_t)FRAMES * CHANNELS * 2;
 }
 
-static bool make_capture(const char *path, int64_t packets)
+static bool make_capture(const char *path, int64_t packets, int64_t streams)
 {
     static const uint32_t head[] = {0xA1B23C4D, 4 << 16 | 2, 0, 0, 65535, 1};
     FILE *out = fopen(path, "wb");
@@ -66,9 +70,9 @@ static bool make_capture(const char *path, int64_t packets)
     }
     fwrite(head, sizeof(head), 1, out);
     for (int64_t i = 0; i < packets; i++) {
-        int64_t due_ns = UTC_NS + i * INTERVAL_NS;
+        int64_t due_ns = UTC_NS + i * INTERVAL_NS / streams;
         int64_t arrival_ns = due_ns + (int64_t)(tt_random_next(&random) % JITTER_NS);
-        size_t bytes = make_frame(i, due_ns, frame);
+        size_t bytes = make_frame((uint64_t)(i % streams), i / streams, due_ns, frame);
         uint32_t record[] = {(uint32_t)(arrival_ns / TT_NS_PER_S),
                              (uint32_t)(arrival_ns % TT_NS_PER_S), (uint32_t)bytes,
                              (uint32_t)bytes};
@@ -124,20 +128,31 @@ static double whole_program(const char *path, double *ret_kilobytes)
     return (double)(bench_mono_ns() - start_ns) / 1e6;
 }
 
+static void measure(const char *path, struct bench_pair *times, double *ret_kilobytes)
+{
+    times->reference = bare_loop(path);
+    times->ours = whole_program(path, ret_kilobytes);
+}
+
 int main(int argc, char **argv)
 {
     const struct bench_row time_row = {.name = "a capture, read and judged",
                                        .unit = "ms",
                                        .reference = "a bare libpcap loop",
                                        .at_most = 1.5};
+    const struct bench_row many_row = {
+        .name = "of 16 streams", .unit = "ms", .reference = "a bare libpcap loop"};
     const struct bench_row memory_row = {.name = "memory for a capture",
                                          .unit = "KB",
                                          .reference = "for a tenth of it",
                                          .at_most = 1.1};
-    char path[] = "/tmp/bench-watch-XXXXXX";
-    char tenth[] = "/tmp/bench-watch-XXXXXX";
+    char paths[FILES][32] = {"/tmp/bench-watch-XXXXXX", "/tmp/bench-watch-XXXXXX",
+                             "/tmp/bench-watch-XXXXXX"};
+    const int64_t streams[FILES] = {1, 1, STREAMS};
     struct bench_pair times[ROUNDS];
+    struct bench_pair many[ROUNDS];
     struct bench_pair memory[ROUNDS];
+    double unused;
     int64_t packets = PACKETS;
     bool held;
 
@@ -148,21 +163,25 @@ int main(int argc, char **argv)
             packets = strtoll(argv[i], NULL, 10);
         }
     }
-    close(mkstemp(path));
-    close(mkstemp(tenth));
-    if (packets < 10 || !make_capture(path, packets) || !make_capture(tenth, packets / 10)) {
-        fprintf(stderr, "bench_watch: a capture of %s packets cannot be made in /tmp\n",
-                argc > 1 ? argv[argc - 1] : "so many");
-        return 1;
+    for (int i = 0; i < FILES; i++) {
+        close(mkstemp(paths[i]));
+        if (packets < 10 ||
+            !make_capture(paths[i], i == TENTH ? packets / 10 : packets, streams[i])) {
+            fprintf(stderr, "bench_watch: a capture of %s packets cannot be made in /tmp\n",
+                    argc > 1 ? argv[argc - 1] : "so many");
+            return 1;
+        }
+        bare_loop(paths[i]); /* the file is in memory from here on */
     }
-    bare_loop(path); /* the file is in memory from here on */
     for (int i = 0; i < ROUNDS; i++) {
-        times[i].reference = bare_loop(path);
-        times[i].ours = whole_program(path, &memory[i].ours);
-        whole_program(tenth, &memory[i].reference);
+        measure(paths[WHOLE], &times[i], &memory[i].ours);
+        whole_program(paths[TENTH], &memory[i].reference);
+        measure(paths[MANY], &many[i], &unused);
     }
-    unlink(path);
-    unlink(tenth);
+    for (int i = 0; i < FILES; i++) {
+        unlink(paths[i]);
+    }
     held = bench_print(&time_row, times, ROUNDS);
+    bench_print(&many_row, many, ROUNDS);
     return bench_print(&memory_row, memory, ROUNDS) && held ? 0 : 1;
 }

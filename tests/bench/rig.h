@@ -36,8 +36,9 @@ struct tt_stream_config rig_config(const char *ifname, size_t stream);
 
 /* All of these end the program with a message where something fails. */
 struct tt_link *rig_open(const char *ifname, bool receive, size_t buffer_bytes);
-/* n talkers whose programs have always written enough. */
-void rig_talkers_new(struct rig_talkers *talkers, struct tt_clock *clock, size_t n);
+/* n talkers whose programs have always written enough, launched in so many groups one after the
+ * other in their interval. */
+void rig_talkers_new(struct rig_talkers *talkers, struct tt_clock *clock, size_t n, size_t groups);
 void rig_talkers_free(struct rig_talkers *talkers);
 struct tt_talk_counters rig_talkers_sum(struct rig_talkers *talkers);
 /* n listeners whose programs never read and do not mind. */
@@ -46,8 +47,9 @@ void rig_listeners_free(struct rig_listeners *listeners);
 struct tt_listen_counters rig_listeners_sum(struct rig_listeners *listeners);
 
 /* The barest sender: what n talkers send in `intervals` intervals, in batches of one interval each
- * (at most 64). One after the other without a pause; where ret_late is given each at its time, and
- * the PDUs are counted that left an interval later and more. Returns its CPU time. */
+ * (at most 64). One after the other without a pause; where ret_late is given each at its time, in
+ * handfuls as the engine's, and the PDUs are counted that left an interval later and more. Returns
+ * its CPU time. */
 int64_t rig_bare_send(size_t n, int intervals, uint64_t *ret_late);
 
 #endif

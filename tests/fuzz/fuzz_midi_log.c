@@ -86,7 +86,7 @@ static void write_events(struct track *track)
     }
 }
 
-static void make_track(struct tt_midi_log *log, uint8_t port)
+static void make_track(struct tt_midi_log *log, const struct tt_midi_survey *survey, uint8_t port)
 {
     static struct track track;
     struct tt_midi_log_clock clock;
@@ -100,6 +100,8 @@ static void make_track(struct tt_midi_log *log, uint8_t port)
     tt_midi_take_start(&track.take, log->header.mono_ns < 0 ? 0 : log->header.mono_ns);
     tt_midi_log_rewind(log);
     while ((item = tt_midi_log_next(log, &offset, &frame, &reason)) != TT_MIDI_LOG_DONE) {
+        if (item == TT_MIDI_LOG_FRAME)
+            reason = tt_midi_survey_judge(survey, &frame);
         if (item != TT_MIDI_LOG_CUT)
             reasons[FRAME_FIRST + reason].reached++;
         if (item != TT_MIDI_LOG_FRAME)
@@ -125,7 +127,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_survey(&survey);
     for (unsigned port = 0; port < TT_MIDI_LOG_PORTS; port++) {
         if (port == 0 || survey.ports[port].seen)
-            make_track(&log, (uint8_t)port);
+            make_track(&log, &survey, (uint8_t)port);
     }
     return 0;
 }

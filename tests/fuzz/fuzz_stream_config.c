@@ -89,7 +89,7 @@ static void check_limits(const struct tt_stream_config *config)
     hold(config->frames_per_pdu >= 1 && config->frames_per_pdu <= 32767);
     hold(config->priority >= 0 && config->priority <= 15);
     hold(config->vlan_id >= -1 && config->vlan_id <= 4094);
-    hold(config->pcp >= 0 && config->pcp <= 7);
+    hold(config->pcp >= -1 && config->pcp <= 7);
     hold(is_time(config->mtt_ns, TT_NS_PER_S) && is_time(config->time_uncertainty_ns, TT_NS_PER_S));
     hold(is_time(config->ptime_tolerance_ns, TT_NS_PER_S));
     hold(is_time(config->playout_latency_ns, TT_NS_PER_S));

@@ -49,6 +49,7 @@ LOGS = {
     "names": header() + frame(0x84, b"a name of a port") * 40 + frame(0x85, b"\2") + frame(0x84, b"x", port=9),
     "clock": header() + frame(0x80, struct.pack("<qq", 1767225600 * 10**9, 500)),
     "unknown": header() + frame(0x33, b"\x90") + frame(0xFF, b"\x90"),
+    "lone-port": header() + frame(0x84, b"a") + frame(0x85, b"\2") + frame(data=b"\xf8") + frame(data=b"\xf8", port=255),
     "far": header() + frame(data=b"\xf8", time_ns=2**62) + frame(data=b"\xf8", time_ns=0),
 }
 

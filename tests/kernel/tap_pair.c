@@ -2,22 +2,27 @@
  * Two TAPs of eight queues each, in the namespaces talker and listener, that are a wire: what goes
  * into one comes out of the other. Both say that they run at 100 Mbit/s.
  *
- * usage: tap_pair. Prints "ready"; runs until it is killed.
+ * usage: tap_pair [--by-flow]. Prints "ready"; runs until it is killed.
+ * Frames of priority 6 go to queue 1, all others to queue 0. With --by-flow the kernel chooses,
+ * which for a TAP goes by flows; taprio then finds frames in other classes' queues.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/bpf.h>
 #include <linux/ethtool.h>
 #include <linux/if_tun.h>
 #include <linux/sockios.h>
 #include <net/if.h>
 #include <poll.h>
 #include <sched.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { QUEUES = 8, MBITS = 100, FRAME_BYTES = 65600 };
@@ -42,7 +47,33 @@ static void set_speed(const char *name)
     close(fd);
 }
 
-static void open_tap(const char *space, const char *name, struct pollfd *queues)
+/* The queue by the priority. */
+static void set_steering(int tap)
+{
+    const struct bpf_insn program[] = {
+        {.code = BPF_LDX | BPF_MEM | BPF_W,
+         .dst_reg = BPF_REG_1,
+         .src_reg = BPF_REG_1,
+         .off = offsetof(struct __sk_buff, priority)},
+        {.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = 1},
+        {.code = BPF_JMP | BPF_JEQ | BPF_K, .dst_reg = BPF_REG_1, .imm = 6, .off = 1},
+        {.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = 0},
+        {.code = BPF_JMP | BPF_EXIT},
+    };
+    union bpf_attr attr = {0};
+    int fd;
+
+    attr.prog_type = BPF_PROG_TYPE_SOCKET_FILTER;
+    attr.insns = (uintptr_t)program;
+    attr.insn_cnt = sizeof(program) / sizeof(program[0]);
+    attr.license = (uintptr_t) "";
+    fd = (int)syscall(SYS_bpf, BPF_PROG_LOAD, &attr, sizeof(attr));
+    if (fd < 0 || ioctl(tap, TUNSETSTEERINGEBPF, &fd) != 0)
+        fail("the queues of the TAP");
+    close(fd);
+}
+
+static void open_tap(const char *space, const char *name, struct pollfd *queues, int by_flow)
 {
     char path[64];
     int fd;
@@ -62,15 +93,18 @@ static void open_tap(const char *space, const char *name, struct pollfd *queues)
             fail("/dev/net/tun");
     }
     set_speed(name);
+    if (!by_flow)
+        set_steering(queues[0].fd);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    int by_flow = argc > 1 && strcmp(argv[1], "--by-flow") == 0;
     static uint8_t frame[FRAME_BYTES];
     struct pollfd queues[2 * QUEUES];
 
-    open_tap("talker", "talker0", queues);
-    open_tap("listener", "listener0", queues + QUEUES);
+    open_tap("talker", "talker0", queues, by_flow);
+    open_tap("listener", "listener0", queues + QUEUES, by_flow);
     puts("ready");
     fflush(stdout);
     for (;;) {

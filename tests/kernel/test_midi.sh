@@ -19,7 +19,7 @@ sender() {
     midi_sender send "$port" "$1" "$2" /tmp/sent </tmp/go >/tmp/ready &
     sending=$!
     exec 9>/tmp/go
-    until grep -q ready /tmp/ready; do usleep 1000; done
+    until grep -q ready /tmp/ready; do usleep 10000; done
 }
 go() { echo go >&9; exec 9>&-; wait $sending; }
 
@@ -29,7 +29,7 @@ recorder() {
     : >/tmp/said
     tactus midi record "$@" >/tmp/said 2>&1 &
     recording=$!
-    until grep -q "recording into" /tmp/said; do kill -0 $recording || break; usleep 1000; done
+    until grep -q "recording into" /tmp/said; do kill -0 $recording || break; usleep 10000; done
 }
 end() { kill -INT $recording; wait $recording; code=$?; sed 's/^/# /' /tmp/said; }
 
@@ -42,18 +42,27 @@ found() {
 }
 
 # The reader stands still for a second: the stamps do not mind.
-sender 200 10000
+sender 120 10000
 recorder hw:VirMIDI,0,0 /tmp/a.mid
 grep -E "Framing|Clock|Buffer size" /proc/asound/card0/midi0 | sed 's/^/# /'
+check "another recorder is told who has the port" sh -c \
+    "tactus midi record hw:0,0,0 /tmp/x.mid 2>&1 | grep -q 'hw:0,0,0 is in use by tactus (process $recording)'"
+check "a port by two of its names is refused" sh -c \
+    "tactus midi record hw:VirMIDI,1 /dev/snd/midiC0D1 /tmp/x.mid 2>&1 | grep -q 'are the same port'"
+check "and by two names of the sequencer" sh -c \
+    "tactus midi record $worker '${worker%:0}' /tmp/x.mid 2>&1 | grep -q 'are the same port'"
+check "no such card, no such device" sh -c \
+    "tactus midi record hw:9999 /tmp/x.mid 2>&1 | grep -q 'no sound card of hw:9999' &&
+     tactus midi record hw:0,9 /tmp/x.mid 2>&1 | grep -q 'no port hw:0,9'"
 check "the kernel says that it frames" grep -q "Framing *: tstamp" /proc/asound/card0/midi0
-(sleep 0.5; kill -STOP $recording; sleep 1; kill -CONT $recording) &
+(usleep 50000; kill -STOP $recording; sleep 1; kill -CONT $recording) &
 go
 end
 found /tmp/a.mid.raw
 check "a reader that stands still: it ends well" [ $code = 0 ]
 check "a reader that stands still: nothing is lost" [ "$lost" = 0 ]
-check "a reader that stands still: every stamp is inside" [ "$inside" = 200 ]
-check "every tick is the stamp rounded" [ "$(midi_sender ticks /tmp/a.mid.raw /tmp/a.mid)" = 200 ]
+check "a reader that stands still: every stamp is inside" [ "$inside" = 120 ]
+check "every tick is the stamp rounded" [ "$(midi_sender ticks /tmp/a.mid.raw /tmp/a.mid)" = 120 ]
 midi_sender sent /tmp/a.mid.raw /tmp/heard
 check "the mode is reset afterwards" sh -c 'tactus midi record --no-kernel-stamps --weakest read --duration 50ms hw:VirMIDI,0,0 /tmp/r.mid >/dev/null 2>&1'
 

@@ -89,6 +89,8 @@ static void take_frame(struct run *run, const struct tt_shaper_frame *f)
     fprintf(run->log, "frame %" PRId64 " %u %zu\n", f->launch_tai_ns, f->class, f->bytes);
     if (f->launch_tai_ns > run->now_ns || (run->setup.strict && f->launch_tai_ns != run->now_ns))
         give_up(run, "it is not due");
+    if (run->setup.back_ns > 0 && f->launch_tai_ns < run->now_ns - run->setup.back_ns)
+        give_up(run, "too long ago");
     if (run->setup.strict && f->close_tai_ns != INT64_MAX &&
         f->end_tai_ns > f->close_tai_ns - run->setup.margin_ns)
         give_up(run, "in the margin");
@@ -191,6 +193,8 @@ static void begin(struct run *run)
         .queue_bytes = TT_SEGMENT_PACKET_MAX + random_size(seed, 1000000),
         .cut_bytes = random_below(seed, 2) ? 0 : 1 + random_size(seed, 1000),
     };
+    if (!run->setup.strict && random_below(seed, 2))
+        run->setup.back_ns = 1 + (int64_t)random_below(seed, 400000);
     run->now_ns = INT64_C(1800000000000000000) + (int64_t)random_below(seed, 1000000000);
     run->late_ns = 1 + (int64_t)random_below(seed, random_below(seed, 2) ? 3000 : 300000);
     run->lists[run->list_count++] =

@@ -263,9 +263,9 @@ static void share_wake_ups_and_calls(void **state)
         assert_int_equal(counters.stream.frames_lost + counters.stream.frames_late, 0);
         assert_true(many.streams[i].heard > 40000);
     }
-    /* One wake-up for all 70, and two calls, as 64 packets fit one. */
+    /* One wake-up for all 70, and nine calls of eight packets each. */
     assert_true(talkers.steps >= 7900 && talkers.steps <= 8100);
-    assert_in_range(talkers.send_calls, 2 * (talkers.steps - 10), 2 * talkers.steps);
+    assert_in_range(talkers.send_calls, 9 * (talkers.steps - 10), 9 * talkers.steps);
     assert_int_equal(many.out_of_order, 0);
     assert_true(listeners.receive_calls * 32 < received);
     assert_int_equal(listeners.packets_other, 0);

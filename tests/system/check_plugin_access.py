@@ -4,6 +4,7 @@ A machine that stands still may lose frames. Then, and only then, the reports of
 missing, and a frame that is neither what was sent nor silence is always wrong.
 """
 
+import concurrent.futures
 import json
 
 from plugin_lab import Lab
@@ -11,9 +12,11 @@ from plugin_lab import Lab
 ACCESSES = ("RW_INTERLEAVED", "RW_NONINTERLEAVED", "MMAP_INTERLEAVED", "MMAP_NONINTERLEAVED")
 FORMATS = "S16_LE S16_BE S24_3LE S24_3BE S24_LE S24_BE S32_LE S32_BE FLOAT_LE FLOAT_BE".split()
 FRAMES = 24000
+AT_A_TIME = 4
 
 lab = Lab()
 exact = []
+crossings = []
 
 
 def accounted(play, record):
@@ -27,8 +30,16 @@ def accounted(play, record):
 
 
 def cross(what, play_options, record_options, **keys):
-    devices = lab.device("play", report=str(lab.folder / "play.json"), **keys)
-    devices += lab.device("record", "record", report=str(lab.folder / "record.json"), **keys)
+    """To be done, as a stream of its own."""
+    number = len(crossings) + 1
+    stream = {"addr": f"91:E0:F0:00:FE:{number:02X}", "streamid": f"02:00:00:00:00:01:{number:04X}"}
+    crossings.append((what, f"{number}", play_options, record_options, {**stream, **keys}))
+
+
+def do(crossing):
+    what, name, play_options, record_options, keys = crossing
+    devices = lab.device("play", report=str(lab.folder / f"play{name}.json"), **keys)
+    devices += lab.device("record", "record", report=str(lab.folder / f"record{name}.json"), **keys)
     environment = lab.environment(devices)
     frames = f"frames={FRAMES}"
     recorder = lab.start([lab.client, "record", "record", frames] + record_options, environment)
@@ -39,7 +50,7 @@ def cross(what, play_options, record_options, **keys):
     if not lab.check(recorder.returncode == 0, f"{what}: recorder: {errors}") or code != 0:
         return
     seen, played = json.loads(seen), json.loads(played)
-    play, record = lab.report("play.json"), lab.report("record.json")
+    play, record = lab.report(f"play{name}.json"), lab.report(f"record{name}.json")
     lab.check(played["frames"] == FRAMES, f"{what}: played {played}")
     exact.append(seen["frames"] == FRAMES)
     lab.check(seen["foreign"] == 0, f"{what}: frames that were never sent: {seen}")
@@ -63,5 +74,8 @@ cross("192 kHz, the largest PDU", fast, fast, frames_per_pdu="46", format="INT32
 cross("44.1 kHz", ["rate=44100"], ["rate=44100"])
 cross("odd PDUs and periods", ["period=777", "buffer=7000"], ["period=501"], frames_per_pdu="7")
 cross("sparse, tagged", [], [], sparse="yes", vlan_id="2")
+with concurrent.futures.ThreadPoolExecutor(AT_A_TIME) as pool:
+    for _ in pool.map(do, crossings):  # what it raises is raised here
+        pass
 print(f"{sum(exact)} of {len(exact)} crossings without a missing frame")
 lab.end()

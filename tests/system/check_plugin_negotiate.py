@@ -1,5 +1,6 @@
 """Programs as people call them, without special flags, at the shapes that AAF carries."""
 
+import concurrent.futures
 import signal
 import time
 import wave
@@ -14,7 +15,9 @@ FIXED = dict(format="INT16", rate="48000", channels="2")
 
 
 def sound(rate, channels, width, seconds=0.2):
-    path = lab.folder / f"{rate}-{channels}-{width}.wav"
+    path = lab.folder / f"{rate}-{channels}-{width}-{seconds}.wav"
+    if path.exists():  # somebody may be playing it
+        return str(path)
     with wave.open(str(path), "wb") as file:
         file.setnchannels(channels)
         file.setsampwidth(width)
@@ -23,13 +26,23 @@ def sound(rate, channels, width, seconds=0.2):
     return str(path)
 
 
+pool = concurrent.futures.ThreadPoolExecutor(4)
+asked = []
+
+
 def good(what, command, environment):
+    """To be run beside others: each is alone with its sound, and who records hears none of them."""
+    asked.append(pool.submit(run_good, what, command, environment))
+
+
+def run_good(what, command, environment):
     code, _, errors = lab.run(command, environment)
     lab.check(code == 0, f"{what}: {' '.join(command)}: exit {code}: {errors}")
 
 
 def pair(**keys):
-    return lab.environment(lab.device("play", **keys) + lab.device("record", "record", **keys))
+    return lab.environment(lab.device("play", **keys) + lab.device("record", "record", addr="91:E0:F0:00:FE:03",
+                                                                   streamid="02:00:00:00:00:01:0003", **keys))
 
 
 open_shape = pair()
@@ -51,6 +64,9 @@ for channels in ("1", "2"):
     good("speaker-test", ["speaker-test", "-D", "play", "-l", "1", "-c", channels], open_shape)
 good("speaker-test", ["speaker-test", "-D", "play", "-l", "1", "-c", "2", "-t", "sine"], pair(**FIXED))
 
+for future in asked:
+    future.result()
+
 # A loop from a listener to a talker of another stream, fed by a third.
 environment = lab.environment(
     lab.device("feed")
@@ -58,7 +74,7 @@ environment = lab.environment(
     + lab.device("play", addr="91:E0:F0:00:FE:02", streamid="02:00:00:00:00:01:0002", report=str(lab.folder / "loop.json"))
 )
 loop = lab.start(["alsaloop", "-C", "record", "-P", "play", "-t", "200000"], environment)
-good("the loop's source", ["aplay", "-D", "feed", sound(48000, 2, 2, 2)], environment)
+run_good("the loop's source", ["aplay", "-D", "feed", sound(48000, 2, 2, 2)], environment)
 for _ in range(100):
     if loop.poll() is not None:
         break

@@ -1,5 +1,6 @@
 """Raw MIDI logs and Standard MIDI Files for tests: written and read by a second hand."""
 
+import os
 import struct
 
 KERNEL, SEQUENCER, READ = range(3)  # stamps
@@ -17,6 +18,18 @@ def frame(time_ns, data=b"", kind=0, port=0):
 
 def loss(since_ns, until_ns, count, port=0):
     return frame(until_ns, struct.pack("<qQ", since_ns, count), LOSS, port)
+
+
+def full_pipe():
+    """(reader, writer): a pipe that nobody reads, and that takes no more."""
+    reader, writer = os.pipe()
+    fill = os.open(f"/proc/self/fd/{writer}", os.O_WRONLY | os.O_NONBLOCK)  # a description of its own
+    try:
+        while True:
+            os.write(fill, bytes(4096))
+    except BlockingIOError:
+        os.close(fill)
+    return reader, writer
 
 
 def number(data, at):

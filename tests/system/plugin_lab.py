@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 TALKER, LISTENER = "tt-a", "tt-b"
@@ -63,6 +64,7 @@ class Lab:
         self.plugin_conf = self.link(plugin_conf)
         self.shim = self.link(shim)
         self.configurations = itertools.count()  # for cases in threads, too
+        self.lock = threading.Lock()
         self.failures = 0
         self.checks = 0
 
@@ -120,9 +122,10 @@ class Lab:
         return done.returncode, done.stdout, done.stderr
 
     def check(self, condition, what):
-        self.checks += 1
+        with self.lock:
+            self.checks += 1
+            self.failures += not condition
         if not condition:
-            self.failures += 1
             print(f"FAILED: {what}")
         return condition
 

@@ -107,6 +107,11 @@ class Lab:
             finally:
                 LIBC.setns(here.fileno(), 0)
 
+    def receive_on(self, name, ifname, cpu):
+        """What arrives there is worked on by that processor (RPS), and not by the one that sent it."""
+        self.run(name, "unshare", "--mount", "sh", "-c",
+                 f"mount -t sysfs none /sys && echo {1 << cpu:x} >/sys/class/net/{ifname}/queues/rx-0/rps_cpus")
+
     # ---- the shaper
 
     def write_schedule(self, gates):
@@ -114,17 +119,19 @@ class Lab:
         path.write_text(json.dumps(gates))
         return path
 
-    def shape(self, gates, *options, rate="100M", tap="gate0"):
-        """Starts it and gives its device an address; its figures come with stop()."""
+    def shape(self, gates, *options, rate="100M", tap="gate0", before=()):
+        """Starts it, by `before`, and gives its device an address; its figures come with stop()."""
         path = self.write_schedule(gates)
         ready = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         ready.settimeout(TIMEOUT_S)
         name = self.folder / f"notify{len(self.programs)}"
         ready.bind(str(name))
-        with open(self.folder / "errors", "w", encoding="utf-8") as errors:
-            self.shaper = self.start(NEAR, self.tactus, "gate", "shape", "--schedule", path, "--rate", rate, "--to",
+        # Into files: a pipe that nobody reads would hold it up after a minute.
+        with open(self.folder / "errors", "w", encoding="utf-8") as errors, \
+                open(self.folder / "figures", "w", encoding="utf-8") as figures:
+            self.shaper = self.start(NEAR, *before, self.tactus, "gate", "shape", "--schedule", path, "--rate", rate, "--to",
                                      WIRE, "--tap", tap, "--log", self.folder / "departures", "--json", *options,
-                                     stdout=subprocess.PIPE, stderr=errors,
+                                     stdout=figures, stderr=errors,
                                      env={**os.environ, "NOTIFY_SOCKET": str(name)})
         while b"READY=1" not in ready.recv(4096):
             pass
@@ -134,8 +141,12 @@ class Lab:
     def stop(self):
         """(its exit code, its last line of figures)"""
         self.shaper.send_signal(signal.SIGINT)
-        out, _ = self.shaper.communicate(timeout=TIMEOUT_S)
-        lines = [json.loads(line) for line in out.splitlines()]
+        return self.ended()
+
+    def ended(self):
+        """The same, of one that ends by itself."""
+        self.shaper.wait(timeout=TIMEOUT_S)
+        lines = [json.loads(line) for line in (self.folder / "figures").read_text(encoding="utf-8").splitlines()]
         if not lines or not lines[-1]["final"]:
             raise AssertionError((self.folder / "errors").read_text())
         return self.shaper.returncode, lines[-1]

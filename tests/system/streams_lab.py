@@ -17,7 +17,7 @@ import threading
 import time
 
 TALKER, LISTENER = "va", "vb"
-TIMEOUT_S = 90
+TIMEOUT_S = 180
 signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup(1) it would be ignored by what is started here
 # A busy machine is neither late nor too slow to read or write.
 EASY = ["--mtt", "900ms", "--buffer", "10s"]
@@ -48,20 +48,26 @@ def write_streams(lab, name, streams, **common):
     return path
 
 
-def plugin_environment(lab, plugin_conf):
-    conf = lab.folder / "plugin.conf"
+def alsa_environment(folder, plugin_conf, devices):
+    """In which the plugin of the build tree is found, and PCM definitions, {name: {key: value}}; nothing of the user's."""
+    conf = folder / "plugin.conf"
     conf.symlink_to(pathlib.Path(plugin_conf).resolve())
-    mine = lab.folder / "mine.conf"
-    mine.write_text("".join(
-        f'pcm.{name} {{ type tactus\n ifname "{ifname}"\n addr "{stream(number)["dest"]}"\n'
-        f' streamid "{stream(number)["stream_id"]}"\n mtt "900ms"\n format S16_LE\n rate 48000\n channels 2 }}\n'
-        for name, ifname, number in (("play", TALKER, 1), ("record", LISTENER, 2), ("card_out", TALKER, 3),
-                                     ("card_in", LISTENER, 2))))
+    mine = folder / "mine.conf"
+    mine.write_text("".join("\n".join([f"pcm.{name} {{ type tactus", *(f' {key} "{value}"' for key, value in keys.items()),
+                                       "}\n"]) for name, keys in devices.items()))
     plugin = pathlib.Path(plugin_conf).parent / "libasound_module_pcm_tactus.so"
     asan = [w for w in subprocess.run(["ldd", plugin], capture_output=True, text=True, check=True).stdout.split()
             if w.startswith("/") and "libasan" in w]
-    return {"ALSA_CONFIG_PATH": f"/usr/share/alsa/alsa.conf:{conf}:{mine}", "HOME": str(lab.folder),
+    return {"ALSA_CONFIG_PATH": f"/usr/share/alsa/alsa.conf:{conf}:{mine}", "HOME": str(folder),
             "LD_PRELOAD": " ".join(asan), "ASAN_OPTIONS": "detect_leaks=0:verify_asan_link_order=0"}
+
+
+def plugin_environment(lab, plugin_conf):
+    return alsa_environment(lab.folder, plugin_conf, {
+        name: {"ifname": ifname, "addr": stream(number)["dest"], "streamid": stream(number)["stream_id"], "mtt": "900ms",
+               "format": "S16_LE", "rate": 48000, "channels": 2}
+        for name, ifname, number in (("play", TALKER, 1), ("record", LISTENER, 2), ("card_out", TALKER, 3),
+                                     ("card_in", LISTENER, 2))})
 
 
 def wav_parts(data):

@@ -7,20 +7,20 @@ import subprocess
 import time
 
 from sound import noise, write_wav
-from streams_lab import EASY, LISTENER, TALKER, check, options, stream
+from streams_lab import EASY, LISTENER, TALKER, check, options, stream, write_streams
 
 
 def case_closed_descriptors(lab):
-    """Without standard descriptors the commands work as they do with them, and what they print goes nowhere: above
-    all not into a socket that has the number of one."""
+    """Without standard descriptors the commands work as they do with them, and what they print goes nowhere, which
+    their exit codes tell: above all not into a socket that has the number of one."""
     shape = ["--format", "INT16", "--rate", "48000", "--channels", "2"]
     commands = [["talk", "-i", TALKER, *options(), *EASY, "--json", "--duration", "1200ms", "tone:440"],
                 ["listen", "-i", LISTENER, *options(), *shape, "--duration", "300ms", "-"],
                 ["watch", LISTENER, "--json", "--duration", "300ms"]]
     with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3)) as wire:
         running = [subprocess.Popen(["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", lab.tactus, *words]) for words in commands]
-        for process in running:
-            check(process.wait(timeout=90) in (0, 1), process.args)
+        codes = [process.wait(timeout=90) for process in running]
+        check(codes[0] == 3 and codes[1] in (0, 1, 3) and codes[2] == 3, codes)
         wire.setblocking(False)
         packets = []
         while len(packets) < 100000:
@@ -88,9 +88,12 @@ def case_fifo(lab):
 
 def case_never_comes(lab):
     """A clock and a pipe that give nothing are named, and that is no good end."""
+    clock = "crf:02:00:00:00:00:01:00CF,91:E0:F0:00:FE:CF"
     reader, writer = os.pipe()
     piped = lab.talk(*options(1), "--raw", "S16_LE,2,48000", "-", stdin=reader, wait=False)
-    clocked = lab.talk(*options(2), "--clock", "crf:02:00:00:00:00:01:00CF,91:E0:F0:00:FE:CF", "tone:440", wait=False)
+    clocked = lab.talk(*options(2), "--clock", clock, "tone:440", wait=False)
+    ended = lab.talk(*options(3), "--clock", clock, "--duration", "200ms", "tone:440", wait=False)
+    check(ended.end(code=1)["streams"][0]["state"] == "ended", ended.lines)  # by itself
     clocked.wait_line("an alarm", lambda line: line["clock"]["followed"]["alarm"])
     piped.wait_line("some lines", lambda line: line["elapsed_ns"] > 6 * 10**9)
     for program, words in ((piped, "- gives nothing"), (clocked, "ALARM: no packet has come in of the CRF stream 02:00")):
@@ -139,3 +142,26 @@ def case_stream_file_places(lab):
     refused(2, "did you mean interface", b"\xef\xbb\xbf" + b'{"interfaze": 1}')
     _, said = lab.run("listen", "--streams", lab.folder, code=2)
     check("Is a directory" in said, said)
+
+
+def case_options_without_effect(lab):
+    """An option that nothing needs is said, with one stream and with a file; and one that the file overrules."""
+    def said(*words, **common):
+        path = write_streams(lab, "idle.json", [{**stream(n), "source": "tone:440", "mtt": "900ms"} for n in (1, 2)],
+                             interface=TALKER, **common)
+        _, errors = lab.run("talk", "--duration", "50ms", "--streams", path, *words)
+        return errors.replace(f"{lab.folder}/", "")
+
+    errors = said("-i", LISTENER, "--mtt", "5ms", "--level", "20ms", "--loop", "--raw", "S16_LE,2,48000", "--class", "B")
+    for words in ("-i, --interface has no effect: idle.json says it for every stream", "--mtt has no effect: idle.json says it",
+                  "--level has no effect: it is for a sound card (alsa:DEVICE), and idle.json has none",
+                  "--loop has no effect: it is for a file, and", "--raw has no effect: it is for a file or pipe, and"):
+        check(words in errors, words, "said:", errors)
+    check("--class" not in errors, errors)
+    errors = said("--class", "B", level="20ms", loop=True)  # in the file it is for those that need it
+    check("no effect" not in errors, errors)
+    _, errors = lab.run("talk", "-i", TALKER, *options(), *EASY, "--duration", "50ms", "--loop", "--quality", "best",
+                        "tone:440")
+    for words in ("--loop has no effect: it is for a file, and tone:440 is none",
+                  "--quality has no effect: it is for a sound card (alsa:DEVICE), and tone:440 is none"):
+        check(words in errors, words, "said:", errors)

@@ -59,7 +59,10 @@ class Doctor(unittest.TestCase):
         self.assertIn("driver veth", found["link"]["found"])
         self.assertTrue(found["queues"]["found"].startswith("4 queues"), found["queues"])
         self.assertEqual((found["phc"]["status"], found["stamps"]["status"]), ("note", "note"))
-        self.assertEqual(self.ask("vb")["queues"]["status"], "note")
+        one = self.ask("vb")
+        self.assertEqual((one["queues"]["status"], one["queues"]["found"].split(",")[0]), ("note", "1 queue to send"))
+        self.assertIsNone(one["launch_times"]["mend"])  # what is proposed takes three
+        self.assertIn("three queues", one["launch_times"]["costs"])
         for command, name, status, mend in (
                 ("ip link set va mtu 600", "mtu", "warning", "ip link set dev va mtu 1500"),
                 ("ip link set va multicast off", "multicast", "fault", "ip link set dev va multicast on"),

@@ -84,15 +84,78 @@ class Plans(Gate):
         for words in ("middle -&gt; desk", "Transit time that was left", "<svg"):
             self.assertIn(words, page.read_text(encoding="utf-8"))
 
+    def test_planned_is_not_taken_on_trust(self):
+        """The plan's own worst cases hold only while the file is what was planned."""
+        planned = self.path / "planned.json"
+        self.assertEqual(run("plan", EXAMPLES / "gate-stage.json", "--output", planned, "--base-time", "5000000")[0], 0)
+        plan = json.loads(planned.read_text(encoding="utf-8"))
+        worst = {stream["name"]: stream["worst_case_ns"] for stream in plan["plan"]["streams"]}
+        code, out, _ = run("check", "--json", planned)
+        self.assertEqual((code, {one["name"]: one["worst_case_ns"] for one in json.loads(out)["streams"]}), (0, worst))
+        plan["plan"]["streams"] = []
+        code, out, _ = run("check", "--json", self.write(plan))
+        self.assertEqual((code, {one["name"]: one["worst_case_ns"] for one in json.loads(out)["streams"]}), (0, worst))
+        plan["streams"][0]["offset"] += 1000
+        _, out, _ = run("check", "--json", self.write(plan))
+        self.assertIn("changed", [one["kind"] for one in json.loads(out)["findings"]])
+
     def test_first_too_many(self):
         plan = {"links": [{"between": ["a", "b"], "speed": "100M"}],
                 "streams": [{"name": "eight", "from": "a", "to": "b", "channels": 8, "count": 6}]}
         self.says(1, "eight 6 is the first too many", "plan", self.write(plan))
 
     def test_44100(self):
-        plan = {"links": [{"between": ["a", "b"], "speed": "1G"}],
-                "streams": [{"name": "cd", "from": "a", "to": "b", "rate": 44100}]}
-        self.says(1, "with cd no cycle", "plan", self.write(plan))
+        """Intervals of no whole ns: planned among others, and nothing is late."""
+        plan = {"links": [{"between": ["a", "b"], "speed": "1G"}, {"between": ["c", "b"], "speed": "1G"},
+                          {"between": ["b", "d"], "speed": "1G"}], "devices": {"b": {"bridge": True}},
+                "streams": [{"name": "cd", "from": "a", "to": "d", "rate": 44100, "count": 4},
+                            {"name": "eight", "from": "c", "to": "d", "channels": 8, "count": 4}]}
+        planned = self.path / "planned.json"
+        self.assertEqual(run("plan", self.write(plan), "--output", planned)[0], 0)
+        self.assertEqual(run("check", planned)[0], 0)
+        code, out, _ = run("simulate", "--json", planned)
+        self.assertEqual((code, sum(flow["late"] for flow in json.loads(out)["flows"])), (0, 0))
+        plan["streams"] = [{"name": "short", "from": "a", "to": "d", "rate": 192000, "frames": 1}]
+        self.says(1, "with short no cycle up to 10000 us", "plan", self.write(plan))
+
+    def test_limits(self):
+        plan = {"links": [{"between": ["a", "b"], "speed": "100M"}],
+                "streams": [{"name": "eight", "from": "a", "to": "b", "channels": 8, "count": 6}],
+                "limits": {"reserve_percent": 90}}
+        self.assertEqual(run("plan", self.write(plan))[0], 0)
+        self.assertEqual(run("check", self.write(plan))[0], 0)
+        for limits, words in (({"reserve_percent": 40}, "eight 3 is the first too many; streams would take 40.3 % of a -> b, "
+                               "and 40 % may be reserved"),
+                              ({"reserve_percent": 90, "cycle": "125us"}, "nothing up to a cycle of 125 us leaves the"),
+                              ({"reserve_percent": 90, "cycle": "200us", "best_effort": 9000}, "other frames of 9000 bytes")):
+            plan["limits"] = limits
+            self.says(1, words, "plan", self.write(plan))
+        for limits, words in (({"reserve_percent": 0}, "limits: reserve_percent is 0; it goes from 1 to 100"),
+                              ({"cycle": "1min"}, "limits: cycle"), ({"reserve": 1}, "limits: there is no key reserve"),
+                              ([], "limits is no object"), ({"margin": "2ms"}, "limits: margin is longer than 1ms")):
+            plan["limits"] = limits
+            self.says(2, words, "plan", self.write(plan))
+
+
+class Change(Gate):
+    def test_to_another_list(self):
+        """Until its base time the old one runs, extended where its extension allows; the picture has both."""
+        def gates(base_ns, first, second, **more):
+            options = {**SCHEDULE[0]["options"], "base_time": base_ns, "cycle_time": 0, **more, "schedule": [
+                {"gatemask": 2, "interval": first}, {"gatemask": 1, "interval": second}]}
+            return [{"kind": "taprio", "root": True, "options": options}]
+        plan = {"links": [{"between": ["a", "b"], "speed": "100M"}],
+                "traffic": [{"name": "tcp", "from": "a", "to": "b", "priority": 3}]}
+        # Four full frames a cycle of 1 ms; ten cycles are 40, and from 10.3 ms on one in each of 20 cycles.
+        for extension, delivered in (("0ns", 62), ("400us", 60)):
+            plan["gates"] = [{"from": "a", "to": "b", "before": gates(0, 500000, 500000, cycle_time_extension=extension),
+                              "qdiscs": gates(10300000, 150000, 350000)}]
+            picture = self.path / "change.svg"
+            code, out, _ = run("simulate", "--json", "--duration", "20300us", "--picture", picture, self.write(plan))
+            self.assertEqual((code, json.loads(out)["flows"][0]["delivered"]), (0, delivered))
+            xml.dom.minidom.parse(str(picture))
+        plan["gates"][0]["before"] = [{}]
+        self.says(2, "gates[0][0] has no kind", "simulate", self.write(plan))
 
 
 class WrongInput(Gate):
@@ -108,6 +171,25 @@ class WrongInput(Gate):
                  "no way from a to d over bridges")):
             with self.subTest(words):
                 self.says(2, words, "check", self.write(content))
+
+    def test_places(self):
+        """What is wrong is found by its line and column."""
+        for text, words in (
+                ('{"links": [{"between": ["a", "b"], "speed": "1G"}],\n "streams": [{"from": "a", "to": "b"},\n'
+                 '  {"from": "a", "to": "b", "channels": 0}]}', "line 3, column 40: streams[1]: channels is 0"),
+                ('{"links": [{"between": ["a", "b"], "speed": "1G"}],\n "devices": {"a": {"kernel": "x"}}}',
+                 "line 2, column 30: devices: a: kernel x is no version"),
+                ('{"links": [{"between": ["a", "b"], "speed": "1G"}],\n "limits": {"cycle":\n  "x"}}',
+                 "line 3, column 3: limits: cycle"),
+                ('[{"kind": "fq"},\n {"kind": "taprio", "options": {"tc": 99}}]', "line 2, column 2: qdiscs[1]: tc is 99")):
+            with self.subTest(words):
+                self.says(2, words, "check", self.write(text))
+        self.says(3, "Is a directory", "check", self.path)
+
+    def test_more_than_goes(self):
+        plan = {"links": [{"between": ["a", "b"], "speed": "1G"}],
+                "traffic": [{"kind": "udp", "from": "a", "to": "b", "bytes": 1000, "every": "8us"}]}
+        self.says(1, "1024000 kbit/s come, and 1000000 go", "check", self.write(plan))
 
     def test_usage(self):
         self.says(2, "there is no command `chek`", "chek")

@@ -8,11 +8,14 @@ Live outputs come from a network namespace of its own.
 import json
 import os
 import pathlib
+import pty
 import re
 import signal
 import subprocess
 import sys
 import tempfile
+import time
+import tty
 
 import jsonschema
 
@@ -64,10 +67,56 @@ def outputs(folder):
                                ROOT / f"doc/examples/{example}.json")
     yield "gate-verify", run("gate", "verify", "--json", "--kernel", "6.1", ROOT / "doc/examples/gate-2021.json", captures[0],
                              code=(0, 1))
+    yield from midi_outputs(folder)
     data = bytearray((folder / "b.wav").read_bytes())
     data[5000:5400] = bytes(400)
     (folder / "b.wav").write_bytes(data)
     yield "equal", run("equal", "--json", folder / "a.wav", folder / "b.wav", code=(1,))
+
+
+def whole(*command, code=(0,)):
+    """Of a command that prints one object over several lines."""
+    done = subprocess.run([TACTUS, *map(str, command)], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode in code, (command, done.returncode, done.stderr)
+    return [json.loads(done.stdout)]
+
+
+def started(path, *command):
+    """A recorder of a pty, and the pty's other end."""
+    master, slave = pty.openpty()
+    tty.setraw(slave)
+    words = [word if word != "PORT" else os.ttyname(slave) for word in map(str, command)]
+    process = subprocess.Popen([TACTUS, *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    while path and not path.exists():
+        assert process.poll() is None
+        time.sleep(0.01)
+    return process, master, slave
+
+
+def midi_outputs(folder):
+    """Of a recording that is played again; of logs with all that can befall them, and of files with every fault."""
+    corpus = ROOT / "tests/fuzz/corpus"
+    yield "midi-list", run("midi", "list", "--json", code=(0, 1))
+    recorder, master, slave = started(folder / "take.mid.raw", "midi", "record", "--json", "PORT", folder / "take.mid")
+    os.write(master, b"\x90\x3c\x40\xf0\x01\xf7")
+    while not whole("midi", "dump", "--json", folder / "take.mid.raw")[0]["events"]:
+        time.sleep(0.01)
+    recorder.send_signal(signal.SIGINT)
+    yield "midi-record", [json.loads(recorder.communicate(timeout=60)[0])]
+    yield "midi-play", run("midi", "play", "--json", folder / "take.mid", os.ttyname(slave))
+    yield "midi-jitter", run("midi", "jitter", "--json", "--count", "3", "--gap", "1ms", "--load", "idle")
+    listener, clock, clock_slave = started(None, "midi", "jitter", "--clock", "PORT", "--duration", "1s", "--json")
+    while listener.poll() is None:
+        os.write(clock, b"\xf8")
+        time.sleep(0.02)
+    yield "midi-jitter-clock", [json.loads(listener.communicate(timeout=60)[0])]
+    for end in (master, slave, clock, clock_slave):
+        os.close(end)
+    for path in (folder / "take.mid", folder / "take.mid.raw", *sorted(corpus.glob("smf/*")), *sorted(corpus.glob("midi_log/*"))):
+        done = subprocess.run([TACTUS, "midi", "dump", "--json", path], capture_output=True, text=True, timeout=120, check=False)
+        if done.returncode != 2:  # what is no such file
+            yield "midi-dump", [json.loads(done.stdout)]
+    yield "midi-convert", run("midi", "convert", "--json", corpus / "midi_log/loss", folder / "loss.mid", code=(1,))
 
 
 def live_outputs(folder):
@@ -95,7 +144,8 @@ def live_outputs(folder):
                           code=(0, 1))
         for process, schema in zip(listeners, ("watch", "listen", "listen")):
             process.send_signal(signal.SIGINT)
-            yield schema, [json.loads(line) for line in process.communicate(timeout=60)[0].splitlines()]
+            # Not communicate(): it would pass by what the reader of lines has taken already.
+            yield schema, [json.loads(line) for line in process.stdout.read().splitlines()]
     finally:
         for process in listeners:
             process.kill()

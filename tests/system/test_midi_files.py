@@ -4,6 +4,7 @@
 usage: test_midi_files.py TACTUS CORPUS (of the fuzz target smf: a file with each fault there is)"""
 
 import json
+import os
 import pathlib
 import random
 import resource
@@ -100,8 +101,64 @@ class Files(unittest.TestCase):
         self.assertIn("the last one is not whole", self.convert(whole[:-7], 1))
         _, tracks = midi.read_smf(self.path / "take.mid")
         self.assertEqual(sum(data == NOTE for _, data in tracks[1]), 99)
-        self.assertIn("1 frame cannot be read", self.convert(whole + bytes(32), 1))
+        said = self.convert(whole + bytes(32), 1)
+        self.assertIn("1 frame cannot be read", said)
+        self.assertIn("1 times: a blank frame", said)
         self.assertEqual(run("dump", self.path / "take.raw")[0], 1)
+
+    def test_a_damaged_frame_makes_no_port(self):
+        """Any bit of its type, port or length: counted and located, and what it held is in no track of another."""
+        names = midi.frame(S, b"left", midi.NAME) + midi.frame(S, bytes([midi.READ]), midi.STAMP)
+        log = bytearray(midi.header() + names + b"".join(midi.frame(S + i * 20000, NOTE) for i in range(100)))
+        at = 64 + 32 * 50
+        for byte, value in ((0, 0x40), (0, 0x87), (1, 0x83), (2, 0xFF), (2, 0x01), (2, 0x20)):
+            with self.subTest(byte=byte, value=value):
+                damaged = bytearray(log)
+                damaged[at + byte] = value
+                said = self.convert(bytes(damaged), 1)
+                self.assertIn("1 frame cannot be read", said)
+                _, tracks = midi.read_smf(self.path / "take.mid")
+                self.assertEqual(len(tracks), 2)
+                self.assertEqual(sum(data == NOTE for _, data in tracks[1]), 99)
+                code, out, _ = run("dump", self.path / "take.raw")
+                self.assertEqual(code, 1)
+                self.assertEqual(out.count(f"warning at byte {at}: "), 1)
+                self.assertEqual(out.count("\nport "), 1)
+        for byte, value in ((32 + 2, 0xFF), (2, 0xFF)):  # its stamp or its name
+            damaged = bytearray(log)
+            damaged[64 + byte] = value
+            self.assertIn("1 times: a frame of a port that the log does not have", self.convert(bytes(damaged), 1))
+            _, tracks = midi.read_smf(self.path / "take.mid")
+            self.assertEqual([sum(data == NOTE for _, data in track) for track in tracks], [0, 100])
+
+    def test_names_that_are_no_utf_8(self):
+        """Nothing is left out of JSON for a name."""
+        log = self.write("take.raw", midi.header() + midi.frame(S, b"l\xe9ft", midi.NAME) +
+                         midi.frame(S, bytes([midi.READ]), midi.STAMP) + midi.frame(S, NOTE))
+        folder = os.fsencode(self.path)
+        name, out = folder + b"/t\xe9.raw", folder + b"/\xff.mid"
+        os.link(log, name)
+        for arguments, key, value in ((["dump"], "source", r"t\xE9.raw"), (["convert"], "output", r"\xFF.mid")):
+            done = subprocess.run([TACTUS, "midi", *arguments, "--json", name, *([out] if arguments == ["convert"] else [])],
+                                  capture_output=True, check=False, timeout=60)
+            shown = json.loads(done.stdout)
+            self.assertTrue(shown[key].endswith("/" + value), shown[key])
+        self.assertEqual(json.loads(run("dump", "--json", log)[1])["ports"][0]["name"], r"l\xE9ft")
+        done = subprocess.run([TACTUS, "midi", "dump", "--json", out], capture_output=True, check=False, timeout=60)
+        self.assertTrue(json.loads(done.stdout)["source"].endswith(r"/\xFF.mid"))
+
+    def test_what_is_printed_is_there_or_not_all_is_well(self):
+        log = self.write("take.raw", midi.header() + midi.frame(S, NOTE) + midi.frame(2 * S, kind=midi.END))
+        for arguments in (["dump", log], ["dump", "--json", log], ["--help"], ["dump", "--help"], ["list", "--json"],
+                          ["convert", log, self.path / "x.mid"], ["convert", "--json", log, self.path / "y.mid"]):
+            for end in (">/dev/full", ">&-"):
+                with self.subTest(arguments=arguments, end=end):
+                    for made in self.path.glob("*.mid"):
+                        made.unlink()
+                    done = subprocess.run(["sh", "-c", f'exec "$@" {end}', "sh", TACTUS, "midi", *map(str, arguments)],
+                                          stderr=subprocess.PIPE, text=True, check=False, timeout=60)
+                    self.assertEqual(done.returncode, 3, done.stderr)
+                    self.assertIn("standard output", done.stderr)
 
     def test_takes_are_split_after_silence(self):
         times = [2 * S, 2 * S + 5, 9 * S, 9 * S + 7 * 20000, 13 * S, 40 * S]
@@ -180,8 +237,15 @@ class Files(unittest.TestCase):
         for arguments, text in (
                 ((), "Usage: tactus midi COMMAND"), (("dmup", "x"), "no command `dmup`"),
                 (("dump",), "give a Standard MIDI File or a raw log"), (("dump", self.path / "none"), "No such file"),
-                (("dump", "a", "b"), "what is b?"), (("dump", self.write("empty", b"")), "neither"),
-                (("dump", self.write("short", midi.header()[:20])), "ends within its header"),
+                (("dump", "a", "b"), "what is b?"), (("dump", self.write("empty", b"")), "is empty: neither"),
+                (("dump", self.write("short", midi.header()[:20])), "it ends at byte 20, within its header of 64"),
+                (("dump", self.write("one", midi.header()[:1])), "it ends at byte 1, within its header of 64"),
+                (("dump", self.write("later", midi.header()[:8] + b"\2" + midi.header()[9:])), "of a later version of Tactus"),
+                (("dump", self.write("junk", b"\x90\x3c\x40" * 40)), "it does not begin with MThd (at byte 0 of 120)"),
+                (("dump", self.write("cut", b"MThd\0\0\0\6\0")), "it ends within its header (at byte 9 of 9)"),
+                (("dump", self.path), "it is a folder"), (("dump", "/dev/null"), "it is no regular file"), (("dump", ""), "without a name"),
+                (("convert", log, ""), "has no name"), (("convert", log, self.path), "is a folder"),
+                (("convert", log, "/nowhere/at/all.mid"), "No such file or directory"),
                 (("convert", log), "give a raw log and the file to write"),
                 (("convert", log, log), "is the log itself"), (("convert", smf, "x.mid"), "is a Standard MIDI File already"),
                 (("convert", log, "x.mid", "--split", "5"), "give a number with a unit")):
@@ -189,8 +253,6 @@ class Files(unittest.TestCase):
                 code, out, err = run(*arguments)
                 self.assertEqual(code, 2, out + err)
                 self.assertIn(text, err)
-        self.assertEqual(run("dump", self.path)[0], 3)
-        self.assertEqual(run("convert", log, "/nowhere/at/all.mid")[0], 3)
 
 
 if __name__ == "__main__":

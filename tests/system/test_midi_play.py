@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import pty
+import re
 import select
 import signal
 import struct
@@ -16,6 +17,8 @@ import tempfile
 import time
 import tty
 import unittest
+
+import midi
 
 TACTUS, DEMO = sys.argv[1:3]
 LIMIT_S = 60
@@ -93,6 +96,46 @@ class Play(unittest.TestCase):
                 player.communicate(timeout=LIMIT_S)
                 self.assertEqual(player.returncode, 4)
 
+    def test_a_port_that_nobody_reads(self):
+        """It is said what holds it up, and that does not keep it from ending."""
+        player = self.start(smf(b"\0\x90\x3c\x40" * 20000), "--wire", "none")
+        other = os.open(self.port, os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK)
+        self.addCleanup(os.close, other)
+        self.wait_for(lambda: not select.select([], [other], [], 0)[1])
+        full = self.sleeps(player)
+        self.wait_for(lambda: self.sleeps(player) > full + 100)
+        player.send_signal(signal.SIGINT)
+        out, err = player.communicate(timeout=LIMIT_S)
+        self.assertEqual(player.returncode, 4, out + err)
+        self.assertRegex(out, "The port had no room [0-9]+ times?, and was tried again")
+
+    def wait_for(self, condition):
+        end = time.monotonic() + LIMIT_S
+        while not condition():
+            self.assertLess(time.monotonic(), end, "it does not come")
+            time.sleep(0.01)
+
+    @staticmethod
+    def sleeps(process):
+        """How often its threads have gone to sleep."""
+        texts = [path.read_text() for path in pathlib.Path(f"/proc/{process.pid}/task").glob("*/status")]
+        return sum(int(re.search(r"\nvoluntary_ctxt_switches:\s*(\d+)", text).group(1)) for text in texts)
+
+    def test_output_that_nobody_takes(self):
+        """It ends all the same, and what it did stands in the exit code; JSON that is lost does too."""
+        reader, writer = midi.full_pipe()
+        self.addCleanup(lambda: [os.close(end) for end in (reader, writer)])
+        piece = self.path / "x.mid"
+        piece.write_bytes(smf(b"\0\x90\x01\x40"))
+        for arguments, code in ((("play", piece, self.port), 0), (("play", "--json", piece, self.port), 3),
+                                (("jitter", "--count", "2", "--load", "idle"), 0),
+                                (("jitter", "--clock", self.port, "--duration", "100ms"), 1)):
+            with self.subTest(arguments=arguments):
+                done = subprocess.run([TACTUS, "midi", *arguments], stdout=writer, stderr=subprocess.PIPE, text=True,
+                                      timeout=LIMIT_S, check=False)
+                self.assertEqual(done.returncode, code, done.stderr)
+                self.assertEqual("standard output could not be written" in done.stderr, code == 3)
+
     def test_format_2_is_never_merged(self):
         pieces = smf(b"\0\x90\x01\x40", b"\0\x90\x02\x40", form=2)
         got, said = self.play(pieces, code=2, size=0)
@@ -101,6 +144,15 @@ class Play(unittest.TestCase):
         self.assertIn("has no track 3: it has 2", said)
         got, _ = self.play(pieces, "--track", "2", size=12)
         self.assertEqual(got[:3], b"\x90\x02\x40")
+
+    def test_a_track_without_events(self):
+        name = b"\0\xff\x03\x01a"
+        piece = smf(name, b"\0\x90\x01\x40", name, b"\0\xf0\x02\x01\xf7")
+        _, said = self.play(piece, "--track", "1", code=2, size=0)
+        self.assertIn("track 1 of", said)
+        self.assertIn("holds no events that can be played; those that do: 2, 4", said)
+        self.assertIn("1 of 1 event sent", self.play(piece, "--track", "2", size=12)[1])
+        self.assertIn("holds no events that can be played\n", self.play(smf(name), size=0)[1])
 
     def test_what_cannot_be(self):
         note = b"\0\x90\x01\x40"
@@ -131,7 +183,7 @@ class Play(unittest.TestCase):
                                       (("--load", "much"), 2, "give idle, loaded or stopped"),
                                       (("--count", "1"), 2, "give a number from 2 to"), (("--gap", "5"), 2, "give a number with a unit"),
                                       (("--out", self.port, "--in", "ticks:" + self.port), 2, "ticks: for the sequencer's"),
-                                      (("--out", self.port, "--in", "hw:nosuch"), 3, "there is no port hw:nosuch")):
+                                      (("--out", self.port, "--in", "hw:nosuch"), 3, "there is no sound card of hw:nosuch")):
             with self.subTest(arguments=arguments):
                 done = subprocess.run([TACTUS, "midi", "jitter", *arguments], capture_output=True, text=True, timeout=LIMIT_S,
                                       check=False)

@@ -118,7 +118,81 @@ class Record(unittest.TestCase):
         for number in range(400):
             port.write(bytes([0x90, number & 127, 64]))
         self.wait_for_bytes(3 * 400)
-        recorder.kill()
+        recorder.send_signal(signal.SIGINT)
+        self.assertEqual(recorder.wait(LIMIT_S), 0)
+        self.assertTrue(self.whole(400))
+
+    def test_a_terminal_that_stands_still(self):
+        """Ctrl-S holds up what is said on both standard output and standard error."""
+        port, terminal = self.pty(), pty.openpty()
+        self.addCleanup(lambda: [os.close(end) for end in terminal])
+        recorder = subprocess.Popen([TACTUS, "midi", "record", port.path, self.out], stdout=terminal[1], stderr=terminal[1])
+        self.addCleanup(lambda: recorder.poll() is None and (recorder.kill(), recorder.wait()))
+        self.wait_for(lambda: self.frames() > 0)
+        os.write(terminal[0], b"\x13")
+        for number in range(400):
+            port.write(bytes([0x90, number & 127, 64]))
+        self.wait_for_bytes(3 * 400)
+        recorder.send_signal(signal.SIGINT)
+        self.assertEqual(recorder.wait(LIMIT_S), 0)
+        self.assertTrue(self.whole(400))
+
+    def test_json_that_nobody_reads(self):
+        """Its one object is what such a command is for: it is not all well where that is lost."""
+        port, (reader, writer) = self.pty(), midi.full_pipe()
+        self.addCleanup(lambda: [os.close(end) for end in (reader, writer)])
+        recorder = subprocess.Popen([TACTUS, "midi", "record", "--json", port.path, self.out], stdout=writer,
+                                    stderr=subprocess.PIPE, text=True)
+        self.addCleanup(lambda: recorder.poll() is None and (recorder.kill(), recorder.wait()))
+        self.wait_for(lambda: self.frames() > 0)
+        recorder.send_signal(signal.SIGINT)
+        _, err = recorder.communicate(timeout=LIMIT_S)
+        self.assertEqual(recorder.returncode, 3, err)
+        self.assertIn("standard output could not be written", err)
+        self.assertTrue(self.whole(0))
+
+    def refused(self, *arguments, code):
+        done = subprocess.run([TACTUS, "midi", *map(str, arguments)], capture_output=True, text=True, timeout=LIMIT_S,
+                              check=False)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done.stderr
+
+    def test_a_port_given_twice(self):
+        port, other, link = self.pty(), self.pty(), self.path / "link"
+        link.symlink_to(port.path)
+        for again in (port.path, link, f"/dev/../{port.path}"):
+            with self.subTest(again=again):
+                said = self.refused("record", port.path, other.path, again, self.out, code=2)
+                self.assertIn(f"{port.path} and {again} are the same port", said)
+                self.assertIn("are the same port", self.refused("jitter", "--out", other.path, "--in", port.path, "--in",
+                                                                f"read:{again}", code=2))
+                self.assertFalse(self.log.exists())
+
+    def test_a_port_that_another_reads(self):
+        port, second = self.pty(), self.path / "second.mid"
+        recorder = self.start(port.path)
+        for arguments in (("record", port.path, second), ("jitter", "--clock", port.path)):
+            said = self.refused(*arguments, code=3)
+            self.assertIn(f"{port.path} is in use by tactus (process {recorder.pid})", said)
+        self.assertFalse(second.exists())
+        self.end(recorder)
+
+    def test_both_ways_of_a_port(self):
+        """One plays where another records; the first to leave does not take the port's mode away from the other."""
+        port, piece = self.pty(), self.path / "piece.mid"
+        mode = termios.tcgetattr(port.slave)
+        mode[0] |= termios.ICRNL
+        termios.tcsetattr(port.slave, termios.TCSANOW, mode)
+        piece.write_bytes(b"MThd\0\0\0\6\0\1\0\1\0\x60MTrk\0\0\0\x08\0\x90\x3c\x40\0\xff\x2f\0")
+        recorder = self.start(port.path)
+        done = subprocess.run([TACTUS, "midi", "play", piece, port.path], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(os.read(port.master, 3), b"\x90\x3c\x40")
+        port.write(b"\x90\x0d\x40")
+        self.wait_for_bytes(3)
+        self.assertEqual([event["bytes"] for event in self.messages(0)], ["900D40"])
+        self.end(recorder)
+        self.assertTrue(termios.tcgetattr(port.slave)[0] & termios.ICRNL)
 
     def test_who_watches_may_leave(self):
         port = self.pty()
@@ -352,7 +426,10 @@ class Record(unittest.TestCase):
         text.write_text("no port")
         for arguments, code, said in (
                 ((port.path, "--weakest", "kernel"), 3, "gives weaker stamps than asked for: time of reading, not kernel"),
-                (("hw:nosuch",), 3, "there is no port hw:nosuch"), (("nonsense",), 2, "is no MIDI port"),
+                (("hw:nosuch",), 3, "there is no sound card of hw:nosuch"), (("nonsense",), 2, "is no MIDI port"),
+                (("hw:99999999999999999999",), 3, "there is no sound card of hw:999"), (("hw:77,0",), 3, "there is no sound card"),
+                (("hw:0,x",), 2, "is no MIDI port"), (("hw:0,0,0,0",), 2, "is no MIDI port"), (("hw:",), 2, "is no MIDI port"),
+                (("seq:",), 2, "is no MIDI port"), (("hw:0,",), 2, "is no MIDI port"), (("",), 2, "`` is no MIDI port"), (("/dev/nosuch",), 3, "there is no port"),
                 ((text,), 2, "is no MIDI port"), (("/dev/null",), 2, "is no MIDI port"),
                 ((), 2, "give a port"), ((port.path, "--json", "--live"), 2, "not together with --json"), ((port.path, "--weakest", "best"), 2, "give kernel, sequencer or read"),
                 ((port.path, "--baud", "x"), 2, "--baud x: give a number")):
@@ -362,6 +439,10 @@ class Record(unittest.TestCase):
                 self.assertEqual(done.returncode, code, done.stderr)
                 self.assertIn(said, done.stderr)
                 self.assertFalse(self.log.exists())
+        for name, said in (("", "has no name"), (self.path, "is a folder"), (f"{self.path}/new/", "is a folder"),
+                           (self.path / "none/take.mid", "No such file or directory")):
+            self.assertIn(said, self.refused("record", port.path, name, code=2))
+            self.assertEqual(sorted(path.name for path in self.path.iterdir()), ["text"])
 
 
 if __name__ == "__main__":

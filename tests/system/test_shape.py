@@ -2,7 +2,7 @@
 """`tactus gate shape` between two network namespaces: TCP, UDP and pings through the gates, a stream beside them, and
 what it says when it cannot.
 
-usage: test_shape.py TACTUS. Every frame that leaves is held against the gates by sim/departures.py. Nothing is said
+usage: test_shape.py TACTUS PLUGIN-CONF. Every frame that leaves is held against the gates by sim/departures.py. Nothing is said
 about times: on a busy machine all of this takes longer. Exit 77 where no namespace or no TAP can be made.
 """
 import hashlib
@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import random
+import shutil
 import signal
 import socket
 import subprocess
@@ -20,14 +21,15 @@ import unittest
 
 HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "sim"))
-TACTUS = sys.argv.pop(1)
+TACTUS, PLUGIN_CONF = sys.argv.pop(1), sys.argv.pop(1)
 
 import departures  # pylint: disable=wrong-import-position
-from shape_lab import FAR, FAR_ADDRESS, FAR_ADDRESS6, FAR_WIRE, HALF, NEAR, TIMEOUT_S, Lab, Lacking, schedule
+from shape_lab import FAR, FAR_ADDRESS, FAR_ADDRESS6, FAR_WIRE, HALF, NEAR, TIMEOUT_S, Lab, Lacking, frames_of_log, schedule
 from sound import noise, write_wav
+from streams_lab import alsa_environment
 
 PORT = 7000
-STREAM = ["--stream-id", "02:00:00:00:00:01:0001", "--dest", "91:E0:F0:00:FE:01"]
+STREAM = {"streamid": "02:00:00:00:00:01:0001", "addr": "91:E0:F0:00:FE:01", "vlan_id": 2, "pcp": 3, "mtt": "900ms"}
 # PCP 3, as class A has it, in the second class.
 STREAM_GATES = schedule((2, 250), (1, 750))
 STREAM_GATES[0]["options"]["map"][3] = 1
@@ -38,12 +40,14 @@ def data(bytes_, seed=1):
 
 
 class Transfer:
-    """Bytes over TCP from one namespace to the other; what came has to be what went."""
+    """Bytes over TCP from one namespace to the other, once or, with `beside`, again and again while that program is at
+    work; what came has to be what went."""
 
-    def __init__(self, lab, sent, family=socket.AF_INET, there=NEAR, back=FAR):
+    def __init__(self, lab, sent, family=socket.AF_INET, there=NEAR, back=FAR, beside=None):
         address = FAR_ADDRESS if family == socket.AF_INET else FAR_ADDRESS6
-        self.sent, self.got = sent, hashlib.sha256()
-        self.bytes = 0
+        self.part, self.beside = sent, beside
+        self.sent, self.got = hashlib.sha256(), hashlib.sha256()
+        self.sent_bytes, self.bytes = 0, 0
         server = lab.socket_in(FAR, lambda: socket.socket(family, socket.SOCK_STREAM))
         server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         server.bind((address, PORT))
@@ -62,7 +66,12 @@ class Transfer:
 
     def send(self):
         try:
-            self.sender.sendall(self.sent)
+            while True:
+                self.sent.update(self.part)
+                self.sent_bytes += len(self.part)
+                self.sender.sendall(self.part)
+                if not self.beside or self.beside.poll() is not None:
+                    break
             self.sender.shutdown(socket.SHUT_WR)
         except OSError:
             pass  # seen by what has not come
@@ -82,7 +91,7 @@ class Transfer:
     def is_whole(self):
         self.join()
         self.break_off()
-        return self.bytes == len(self.sent) and self.got.digest() == hashlib.sha256(self.sent).digest()
+        return self.bytes == self.sent_bytes and self.got.digest() == self.sent.digest()
 
     def break_off(self):
         for end in (self.sender, self.receiver):
@@ -180,20 +189,28 @@ class Shape(unittest.TestCase):
         self.check_log(lab)
 
     def test_stream_beside_tcp(self):
-        """A class A stream has its window, TCP the rest: bit-exact, and every PDU in its window."""
+        """aplay through the plugin, class A, has its window, TCP the rest: bit-exact, and every PDU in its window."""
+        if not shutil.which("aplay"):
+            print("aplay is not installed (alsa-utils)")
+            self.skipTest("no aplay")
         lab = self.lab()
         take, got = lab.folder / "take.wav", lab.folder / "got.wav"
         write_wav(take, "S16_LE", 48000, 2, noise("S16_LE", 2, 48000))
         lab.shape(STREAM_GATES)
-        listener = lab.start(FAR, TACTUS, "listen", "-i", FAR_WIRE, *STREAM, "--format", "INT16", "--rate", 48000,
-                             "--channels", 2, "--buffer", "10s", "--json", "--report", lab.folder / "report.json", got,
-                             stdout=subprocess.PIPE)
+        listener = lab.start(FAR, TACTUS, "listen", "-i", FAR_WIRE, "--stream-id", STREAM["streamid"], "--dest",
+                             STREAM["addr"], "--format", "INT16", "--rate", 48000, "--channels", 2, "--buffer", "10s",
+                             "--json", "--report", lab.folder / "report.json", got, stdout=subprocess.PIPE)
         listener.stdout.readline()  # it is at work
-        transfer = Transfer(lab, data(4_000_000))
-        lab.run(NEAR, TACTUS, "talk", "-i", "gate0", *STREAM, "--class", "A", "--mtt", "900ms", take)
-        self.assertTrue(transfer.is_whole())
+        talker = {**STREAM, "ifname": "gate0", "report": lab.folder / "talker.json"}
+        alsa = alsa_environment(lab.folder, PLUGIN_CONF, {"play": talker})
+        # All of it fits the buffer, so that aplay cannot be too slow.
+        player = lab.start(NEAR, "aplay", "-q", "-D", "play", "--buffer-size=96000", "--period-size=2400", take,
+                           env={**os.environ, **alsa})
+        self.assertTrue(Transfer(lab, data(100_000), beside=player).is_whole())
+        self.assertEqual(player.wait(TIMEOUT_S), 0)
+        sent = json.loads((lab.folder / "talker.json").read_text())["counters"]["pdus_sent"]
         for line in listener.stdout:
-            if json.loads(line)["streams"][0]["counters"]["pdus"] == 8000:
+            if json.loads(line)["streams"][0]["counters"]["pdus"] == sent:
                 break
         for _ in range(2):  # a line a second: until all of it has been presented
             listener.stdout.readline()
@@ -203,7 +220,12 @@ class Shape(unittest.TestCase):
                                capture_output=True, text=True, check=False)
         self.assertEqual(equal.returncode, 0, equal.stdout)
         figures = self.end(lab)
-        self.assertEqual(figures["classes"][1]["frames"], 8000)
+        self.assertGreaterEqual(sent, 8000)
+        self.assertEqual(figures["classes"][1]["frames"], sent)
+        frames = frames_of_log(lab.folder / "departures")[1]
+        launches = [frame[0] for frame in frames if frame[1] == 1]
+        beside = [frame for frame in frames if frame[1] == 0 and launches[0] < frame[0] < launches[-1]]
+        self.assertGreater(len(beside), 100)
 
     def test_replaced_at_its_base_time(self):
         lab = self.lab()
@@ -226,6 +248,16 @@ class Shape(unittest.TestCase):
         lab.shaper.wait()
         self.assertNotIn("gate0", lab.run(NEAR, "ip", "-o", "link").stdout)
 
+    def test_deleted(self):
+        """The interface or the device is deleted under it: it ends, and says which."""
+        for name in ("wire0", "gate0"):
+            lab = self.lab()
+            lab.shape(HALF)
+            lab.ip(NEAR, "link", "delete", name)
+            self.assertEqual(lab.ended()[0], 3)
+            self.assertIn(f"{name} is gone", (lab.folder / "errors").read_text())
+            self.assertNotIn("gate0", lab.run(NEAR, "ip", "-o", "link").stdout)
+
     def test_refusals(self):
         lab = self.lab()
         good = lab.write_schedule(HALF)
@@ -243,6 +275,7 @@ class Shape(unittest.TestCase):
         refused(2, "Give --rate", "--schedule", good, "--to", "wire0")
         refused(2, "is no rule", *fixed, "--to", "wire0", "--class", "colour:3=1")
         refused(2, "there is no class 5", *fixed, "--to", "wire0", "--class", "port:3=5")
+        refused(3, "is no Ethernet interface", *fixed, "--to", "lo")
         refused(3, "there is no interface nowhere", *fixed, "--to", "nowhere")
         refused(3, "another one by --tap", *fixed, "--to", "wire0", "--tap", "wire0")
         refused(3, "No such file", "--schedule", lab.folder / "none", "--rate", "100M", "--to", "wire0")

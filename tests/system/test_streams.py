@@ -20,8 +20,8 @@ import time
 import check_decode
 from sound import FORMATS, noise, write_wav
 from streams_clocks import case_cards, case_cards_refused, case_crf  # among the cases, by their names
-from streams_odd import (case_closed_descriptors, case_fifo, case_full_output, case_never_comes, case_refused_at_the_start,
-                         case_stream_file_places)
+from streams_odd import (case_closed_descriptors, case_fifo, case_full_output, case_never_comes, case_options_without_effect,
+                         case_refused_at_the_start, case_stream_file_places)
 from streams_lab import (EASY, LISTENER, TALKER, Failure, Lab, Program, check, options, plugin_environment, stream,
                          wav_parts, write_streams)
 
@@ -223,6 +223,20 @@ def case_no_talker(lab):
     check(wav_parts(out.read_bytes())[4] == bytes(2 * 14400), "300 ms of silence")
 
 
+def case_other_rate(lab):
+    """What came in another format than was asked for did come in."""
+    talker = lab.talk(*options(), *EASY, "tone:440")
+    listener = lab.listen(*options(), "--rate", "44100", "--duration", "300ms", lab.folder / "out.wav")
+    last = listener.end(code=1)["streams"][0]
+    check(last["format"] is None and last["counters"]["pdus_other_format"] > 0, last)
+    one = ["listen", "-i", LISTENER, *options(), "--duration", "200ms"]
+    for words, shape in (("another format than 44100 Hz: ", ["--rate", "44100"]),
+                         ("another format than INT16, channels: 3: ", ["--format", "INT16", "--channels", "3"])):
+        out, _ = lab.run(*one, *shape, lab.folder / "out.wav", code=1)
+        check(words in out and "no packet" not in out, out)
+    talker.end(number=signal.SIGINT)
+
+
 def case_talker_goes(lab):
     """--on-absence xrun: the end of the stream is the end of the recording, and a good one."""
     out = lab.folder / "out.wav"
@@ -266,11 +280,15 @@ def case_messages(lab):
             (2, "is no stream ID, comma, address", ["talk", *one, "--crf", "02:00:00:00:00:01:0002", "tone:440"]),
             (2, "neither of 44.1 nor of 48 kHz", ["talk", *one, "--crf", "02:00:00:00:00:01:0002,91:E0:F0:00:FE:02,8000",
                                                  "tone:440"]),
+            (2, "--crf \"02:00:00:00:00:01:0001\" is the ID of the stream too", [
+                "talk", *one, "--crf", "02:00:00:00:00:01:0001,91:E0:F0:00:FE:02", "tone:440"]),
             (2, "give best or medium", ["talk", *one, "--quality", "fine", "alsa:null"]),
             (2, "give a number with a unit", ["talk", *one, "--duration", "3", "tone:440"]),
-            (2, "give the number of a processor", ["talk", *one, "--cpu", "one", "tone:440"]),
+            (2, "--cpu one: give a number from 0", ["talk", *one, "--cpu", "one", "tone:440"]),
             (2, "there is no such processor", ["talk", *one, "--cpu", "4000", "tone:440"]),
             (2, "--mtt \"2ells\"", ["talk", *one, "--mtt", "2ells", "tone:440"]),
+            (2, "-i \"much-too-long-a-name\" is", ["talk", "-i", "much-too-long-a-name", "tone:440"]),
+            (2, "--pcp \"5\" is the priority in a VLAN tag, and packets have none", ["talk", *one, "--pcp", "5", "tone:440"]),
             (2, "--stream-id \"x\"", ["talk", *one, "--stream-id", "x", "tone:440"]),
             (2, "stands in the file", ["talk", *one, "--streams", two]),
             (2, "there is one standard input", ["talk", "-i", "va", "--streams", two]),

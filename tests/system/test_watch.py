@@ -200,6 +200,13 @@ class Files(Case):
             self.assertEqual(seen.pop("source"), f"{files[0]} and {len(files) - 1} more")
             self.assertEqual(seen, {key: value for key, value in one.items() if key != "source"})
 
+    def test_standard_input(self):
+        """From a pipe, whose bytes come once only."""
+        for make in (pcap, pcapng):
+            done = subprocess.run([TACTUS, "watch", "--json", "-"], input=make(stream(range(900))), capture_output=True,
+                                  timeout=60, check=True)
+            self.assertEqual(json.loads(done.stdout)["streams"][0]["pdus"], 900)
+
     def test_a_broken_file_among_several(self):
         whole = list(stream(range(900)))
         parts = [pcapng(whole[300 * i:300 * (i + 1)]) for i in range(3)]

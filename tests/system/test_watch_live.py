@@ -55,7 +55,9 @@ class Live(Case):
 
     def end(self, process, number=signal.SIGINT):
         process.send_signal(number)
-        out, said = process.communicate(timeout=30)
+        # Not communicate(): it would pass by what the reader of lines has taken already.
+        out, said = process.stdout.read(), process.stderr.read()
+        process.wait(timeout=60)
         lines = [json.loads(line) for line in out.splitlines()]
         self.assertEqual([line["final"] for line in lines], [False] * (len(lines) - 1) + [True])
         return process.returncode, lines[-1], said
@@ -66,6 +68,7 @@ class Live(Case):
             first = self.send(process, vlan=vlan)
             code, last, _ = self.end(process, number)
             self.assertEqual(code, 0)
+            self.assertRegex(last["arrival_stamps"], r"^by the kernel, in UTC \(.+\)$")
             row = last["streams"][0]
             self.assertEqual((row["vlan_id"], row["pcp"]), (vlan, None if vlan is None else 3))
             self.assertEqual(row["stream_id"], STREAM)
@@ -111,10 +114,10 @@ class Live(Case):
         self.assertEqual([row["vlan_id"] for row in seen["streams"]], [None])
         self.assertEqual(seen["streams"][0]["pdus"], last["streams"][0]["pdus"])
 
-    def on_terminal(self, term, *options):
-        """(process, its terminal): `tactus watch vb` on a terminal of 30 lines."""
+    def on_terminal(self, term, *options, size=(30, 110)):
+        """(process, its terminal): `tactus watch vb` on a terminal of so many lines and columns."""
         ours, theirs = pty.openpty()
-        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 110, 0, 0))
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", *size, 0, 0))
         process = subprocess.Popen([TACTUS, "watch", "vb", *options], stdin=theirs, stdout=theirs, cwd=self.folder,
                                    env={**os.environ, "TERM": term}, start_new_session=True)
         os.close(theirs)
@@ -158,6 +161,13 @@ class Live(Case):
         last = self.until(terminal, b"Interval between arrivals, ns").rpartition(b"\x1b[?1049l")
         self.assertTrue(last[1], last)  # the screen is given back before the tables
         self.assertEqual(process.wait(60), 0)
+
+    def test_a_terminal_of_a_few_cells(self):
+        """Fewer than a line has characters, from the start."""
+        for size in ((3, 10), (2, 3), (1, 1)):
+            process, terminal = self.on_terminal("xterm", "--duration", "1500ms", size=size)
+            self.until(terminal, b"No AVTP.")
+            self.assertEqual(process.wait(timeout=60), 1, size)
 
     def test_a_terminal_that_cannot_be_drawn_on(self):
         process, terminal = self.on_terminal("dumb", "--duration", "1500ms")

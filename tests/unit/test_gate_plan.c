@@ -66,6 +66,33 @@ static void test_tree(void **state)
     made_network_free(made);
 }
 
+/* Streams of 44.1 kHz, 136,054.4 ns between their frames, among those of 48: a third of them on a
+ * tree and on a ring that is not full, and some on a line with links that are loaded to 60 %. A
+ * third of all there is too much for 125 us. */
+static void test_varying(void **state)
+{
+    struct made_network *networks[] = {made_tree(5, 4, 100), made_ring(10, 5, 60),
+                                       made_line_of_100()};
+    const size_t every[] = {3, 3, 150};
+
+    (void)state;
+    for (size_t n = 0; n < TT_COUNT_OF(networks); n++) {
+        struct made_network *made = networks[n];
+
+        if (n == 2)
+            made->network.flow_count = 1000;
+        for (size_t i = 0; i < made->network.flow_count; i += every[n])
+            made->network.flows[i].rate_hz = 44100;
+        check_plan(made);
+        if (n == 2) {
+            for (size_t i = 0; i < made->network.flow_count; i += 3)
+                made->network.flows[i].rate_hz = 44100;
+            assert_int_equal(tt_plan(&made->network, &options, &made->plan), TT_PLAN_SPREAD);
+        }
+        made_network_free(made);
+    }
+}
+
 /* 75 % of 1 Gbit/s holds 114 stereo streams of 24 bits, class A; the 115th is one too many. */
 static void test_first_too_many(void **state)
 {
@@ -101,9 +128,13 @@ static void test_refusals(void **state)
     assert_int_equal(made->plan.figure, 5132);
     made->network.flows[0].deadline_ns = 2000000;
     made_stream(made, 78, (int[]){0, -1})->rate_hz = 44100;
+    made->network.flows[1].interval_samples = 1; /* 22.7 us: longer than an eighth of 125 */
+    assert_int_equal(tt_plan(&made->network, &options, &made->plan), TT_PLAN_OK);
+    made->network.flows[1].rate_hz = 192000;
     assert_int_equal(tt_plan(&made->network, &options, &made->plan), TT_PLAN_INTERVAL);
     assert_int_equal(made->plan.flow, 1);
     made->network.flows[1].rate_hz = 48000;
+    made->network.flows[1].interval_samples = 6;
     /* At 100 Mbit/s a full frame does not fit into what 125 us leave. */
     made->network.ports[0].rate_bps = 100000000;
     other.cycle_max_ns = 125000;
@@ -114,9 +145,9 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_line),     cmocka_unit_test(test_ring),
-        cmocka_unit_test(test_tree),     cmocka_unit_test(test_first_too_many),
-        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_line),           cmocka_unit_test(test_ring),
+        cmocka_unit_test(test_tree),           cmocka_unit_test(test_varying),
+        cmocka_unit_test(test_first_too_many), cmocka_unit_test(test_refusals),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

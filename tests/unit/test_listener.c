@@ -4,6 +4,7 @@
  */
 #include "test.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "audio/listener.h"
@@ -642,6 +643,61 @@ static void sparse_and_a_late_talker(void **state)
     }
 }
 
+/* The network holds some packets back, less than half a turn of the sequence, until shortly before
+ * the first one behind the loss: there is no pause in which to see how many are missing, and no
+ * stamp behind it at first. */
+static void sparse_losses_behind_held_packets(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 100; seed++) {
+        uint64_t random = seed;
+        int lost = 128 + (int)random_below(&random, 40);
+        int held = 1 + (int)random_below(&random, 15);
+        int gap = 63 - (int)random_below(&random, (uint64_t)(184 - lost - held));
+        int begin = 100 + (int)random_below(&random, 16);
+        int end = begin + lost;
+        int64_t released_ns; /* after the first PDU's arrival */
+        int64_t first;
+        int64_t first_ns;
+        struct bench *b;
+
+        setup((void **)&b);
+        b->sequence = 0;
+        b->sp = true;
+        b->stamp_offset_ns = 200 * TT_NS_PER_MS;
+        first = position_of(b, b->arrival_ns);
+        first_ns = b->arrival_ns;
+        released_ns = (int64_t)(end - gap) * PDU_NS;
+        for (int i = 0; i < 700; i++) {
+            int64_t late_ns =
+                i >= begin - held && i < begin ? first_ns + released_ns - b->arrival_ns : 0;
+
+            b->tv = b->sequence % 8 == 0;
+            b->arrival_ns += late_ns;
+            b->stamp_offset_ns -= late_ns;
+            if (i < begin || i >= end) {
+                send_shaped(b, shape(b));
+            }
+            b->arrival_ns -= late_ns;
+            b->stamp_offset_ns += late_ns;
+            miss(b, 1);
+        }
+        for (int64_t p = 0; p < 700 * PDU; p++) {
+            int64_t i = p / PDU;
+
+            if (number_at(b, first + p) != (i >= begin && i < end ? 0 : i + 1)) {
+                fail_msg("seed %" PRIu64 ": PDU %u stands where %" PRId64
+                         " belongs (lost %d to %d)",
+                         seed, number_at(b, first + p), i + 1, begin + 1, end);
+            }
+        }
+        assert_int_equal(b->listener.counters.resyncs, 0);
+        tt_listener_stop(&b->listener, b->arrival_ns + 200 * TT_NS_PER_MS);
+        assert_int_equal(tt_listener_counters(&b->listener).frames_lost, lost * PDU);
+        free(b);
+    }
+}
+
 static void the_media_rate_is_followed(void **state)
 {
     static const int64_t drifts_ppm[] = {-200, 200};
@@ -799,6 +855,7 @@ int main(void)
         TEST(nothing_stamped_is_never_placed),
         TEST(sparse_and_long_losses),
         TEST(sparse_and_a_late_talker),
+        TEST(sparse_losses_behind_held_packets),
         TEST(the_media_rate_is_followed),
         TEST(playout_latency_repairs_what_comes_late),
         TEST(a_clock_step_among_odd_stamps),

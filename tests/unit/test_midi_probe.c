@@ -119,6 +119,22 @@ static void test_exact(void **state)
     assert_true(result.worst_interval_ns == 0);
 }
 
+/* Of few events each may come sooner behind the one before than it was sent: none is longer. */
+static void test_few_events(void **state)
+{
+    struct run *run = (struct run *)*state;
+    struct tt_probe_result result;
+
+    for (int i = 0; i < 3; i++)
+        hear(run, (size_t)i, run->sent[i].before_ns + 9000 - 3000 * i);
+    run->probe.count = 3;
+    tt_probe_finish(&run->probe, run->scratch_ns, &run->errors, &result);
+    assert_true(result.worst_interval_ns == 0);
+    run->probe.count = 1; /* there is no interval */
+    tt_probe_finish(&run->probe, run->scratch_ns, &run->errors, &result);
+    assert_true(result.worst_interval_ns == INT64_MIN);
+}
+
 static void test_a_clock_that_is_lost(void **state)
 {
     struct run *run = (struct run *)*state;
@@ -222,6 +238,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_plan, make_run, free_run),
         cmocka_unit_test_setup_teardown(test_plan_for_a_wire, make_run, free_run),
         cmocka_unit_test_setup_teardown(test_exact, make_run, free_run),
+        cmocka_unit_test_setup_teardown(test_few_events, make_run, free_run),
         cmocka_unit_test_setup_teardown(test_a_clock_that_is_lost, make_run, free_run),
         cmocka_unit_test_setup_teardown(test_line, make_run, free_run),
         cmocka_unit_test_setup_teardown(test_noise, make_run, free_run),

@@ -52,6 +52,27 @@ static void test_table(void **state)
     tt_table_done(&table);
 }
 
+static void test_json_names(void **state)
+{
+    static const struct {
+        const char *name;
+        const char *text;
+    } names[] = {{"take.mid", "take.mid"},
+                 {"t\xC3\xA9.mid", "t\xC3\xA9.mid"},
+                 {"", ""},
+                 {"t\xE9.mid", "t\\xE9.mid"},
+                 {"\xC3\xA9\xFF", "\\xC3\\xA9\\xFF"}};
+
+    (void)state;
+    for (size_t i = 0; i < TT_COUNT_OF(names); i++) {
+        json_t *json = tt_json_name(names[i].name);
+
+        assert_string_equal(json_string_value(json), names[i].text);
+        json_decref(json);
+    }
+    assert_true(json_is_null(tt_json_name(NULL)));
+}
+
 static void test_summary_cells(void **state)
 {
     static const struct tt_column columns[] = {TT_TABLE_SUMMARY_COLUMNS};
@@ -298,6 +319,7 @@ int main(void)
         cmocka_unit_test(test_finding_texts),
         cmocka_unit_test(test_finding_forms),
         cmocka_unit_test(test_table),
+        cmocka_unit_test(test_json_names),
         cmocka_unit_test(test_summary_cells),
         cmocka_unit_test(test_notes),
         cmocka_unit_test(test_listen_report),

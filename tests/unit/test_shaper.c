@@ -217,6 +217,31 @@ static void test_strict_margin(void **state)
     tt_gate_list_free(list);
 }
 
+/* Frames are decided ahead for a kernel that takes no launch time that is past: of what is back. */
+static void test_no_further_back(void **state)
+{
+    struct tt_gate_list *list = make_list(0, 1, 500, 2, 500);
+    struct tt_shaper_setup s = setup();
+    struct tt_shaper *shaper;
+    struct tt_shaper_frame f;
+    int64_t wake_ns;
+
+    (void)state;
+    s.back_ns = 400 * US;
+    shaper = tt_shaper_new(&s, list);
+    push_tcp(shaper, 0, 1448, 0, 10 * MS);
+    /* It came just now; decided 450 us ahead, of which 400 may be used up. */
+    assert_int_equal(next(shaper, 10 * MS + 450 * US, &f, &wake_ns), 10 * MS + 50 * US);
+    push_tcp(shaper, 0, 1448, 0, 11 * MS);
+    push_tcp(shaper, 0, 1448, 0, 11 * MS);
+    assert_int_equal(next(shaper, 11 * MS + 300 * US, &f, &wake_ns), 11 * MS);
+    /* Awake late: the window is lost, and not used behind time. */
+    assert_int_equal(next(shaper, 12 * MS - 50 * US, &f, &wake_ns), -1);
+    assert_int_equal(wake_ns, 12 * MS);
+    tt_shaper_free(shaper);
+    tt_gate_list_free(list);
+}
+
 static void test_replaced(void **state)
 {
     struct tt_gate_list *old = make_list(0, 1, 500, 2, 500);
@@ -334,7 +359,7 @@ int main(void)
         cmocka_unit_test(test_what_never_fits), cmocka_unit_test(test_stall_of_2021),
         cmocka_unit_test(test_strict_margin),   cmocka_unit_test(test_replaced),
         cmocka_unit_test(test_congestion),      cmocka_unit_test(test_full),
-        cmocka_unit_test(test_classes),
+        cmocka_unit_test(test_classes),         cmocka_unit_test(test_no_further_back),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -97,7 +97,8 @@ static void test_defaults(void **state)
     assert_int_equal(config.ptime_tolerance_ns, 100 * TT_NS_PER_US);
     assert_int_equal(config.priority, 3);
     assert_int_equal(config.vlan_id, -1);
-    assert_int_equal(config.pcp, 3);
+    assert_int_equal(config.pcp, -1);
+    assert_int_equal(tt_stream_config_pcp(&config), -1);
     assert_int_equal(config.playout_latency_ns, 0);
     assert_int_equal(config.launch_lead_ns, 5 * TT_NS_PER_MS);
     assert_false(config.sparse);
@@ -392,6 +393,12 @@ static void check_printable(void)
 /* Nothing that is handed in crashes, changes what it must not, or reaches a terminal as it is. */
 static void test_other_names(void **state)
 {
+    assert_true(tt_stream_config_same_key("dest", "ADDR"));
+    assert_true(tt_stream_config_same_key("stream-id", "streamid"));
+    assert_true(tt_stream_config_same_key("sink", "SINK"));
+    assert_false(tt_stream_config_same_key("dest", "mtt"));
+    assert_false(tt_stream_config_same_key("sink", "source"));
+
     struct tt_stream_config config;
 
     (void)state;
@@ -488,6 +495,29 @@ static void test_what_fits_the_mtu(void **state)
     assert_int_equal(tt_frames_per_pdu_max(TT_AAF_INT16, 0, 1500), 0);
 }
 
+static void test_priority_needs_a_tag(void **state)
+{
+    struct tt_stream_config config;
+    struct tt_message message;
+
+    (void)state;
+    tt_stream_config_init(&config);
+    accept_value(&config, "ifname", "eth0");
+    accept_value(&config, "addr", "91:E0:F0:00:FE:01");
+    accept_value(&config, "streamid", "AA:BB:CC:DD:EE:FF:0001");
+    accept_value(&config, "pcp", "0");
+    assert_int_equal(tt_stream_config_check(&config, TT_ROLE_TALKER, &message), -EINVAL);
+    assert_non_null(strstr(message.text, "pcp \"0\" is the priority in a VLAN tag"));
+    assert_non_null(strstr(message.text, "give vlan_id too"));
+    assert_int_equal(tt_stream_config_check(&config, TT_ROLE_LISTENER, &message), 0);
+    assert_int_equal(tt_stream_config_pcp(&config), -1);
+    accept_value(&config, "vlan_id", "0");
+    assert_int_equal(tt_stream_config_check(&config, TT_ROLE_TALKER, &message), 0);
+    assert_int_equal(tt_stream_config_pcp(&config), 0);
+    config.pcp = -1;
+    assert_int_equal(tt_stream_config_pcp(&config), 3);
+}
+
 static void test_no_transit_time(void **state)
 {
     struct tt_stream_config config;
@@ -520,6 +550,7 @@ int main(void)
         cmocka_unit_test(test_hostile_strings),
         cmocka_unit_test(test_random_strings),
         cmocka_unit_test(test_what_fits_the_mtu),
+        cmocka_unit_test(test_priority_needs_a_tag),
         cmocka_unit_test(test_no_transit_time),
     };
 

@@ -2,7 +2,9 @@
  * cli/stream_file: what a file says, and where it is wrong: every fault has its line and column.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/ns.h"
 #include "cli/json_place.h"
@@ -12,8 +14,9 @@
 #define ONE "\"stream_id\": \"AA:BB:CC:DD:EE:FF:0001\", \"dest\": \"91:E0:F0:00:FE:01\""
 #define TWO "\"stream_id\": \"AA:BB:CC:DD:EE:FF:0002\", \"dest\": \"91:E0:F0:00:FE:02\""
 
-#define ID  "02:00:00:00:00:01:0009"
-#define MAC "91:E0:F0:00:FE:09"
+#define ID       "02:00:00:00:00:01:0009"
+#define MAC      "91:E0:F0:00:FE:09"
+#define OTHER_ID "02:00:00:00:00:01:000A"
 
 static struct tt_stream_file_fault fault;
 
@@ -49,7 +52,7 @@ static void test_streams_and_what_is_common(void **state)
     assert_true(jobs[0].loop);
     assert_string_equal(jobs[1].config.ifname, "eth1");
     assert_int_equal(jobs[1].config.vlan_id, 7);
-    assert_int_equal(jobs[1].config.pcp, 3);
+    assert_int_equal(tt_stream_config_pcp(&jobs[1].config), 3);
     assert_int_equal(jobs[1].config.mtt_ns, 1500 * TT_NS_PER_US);
     assert_false(jobs[1].loop);
     assert_true(jobs[1].is_raw);
@@ -68,7 +71,7 @@ static void test_clocks_and_cards(void **state)
     (void)state;
     assert_int_equal(
         parse("{\"interface\": \"eth0\", \"clock\": \"crf:" ID "," MAC "\", \"level\": \"15ms\",\n"
-              " \"crf\": \"" ID "," MAC ",44100\", \"quality\": \"medium\", \"streams\": [\n"
+              " \"crf\": \"" OTHER_ID "," MAC ",44100\", \"quality\": \"medium\", \"streams\": [\n"
               "  {" ONE ", \"source\": \"alsa:hw:0\"},\n"
               "  {" TWO ", \"source\": \"alsa:hw:1\", \"quality\": \"best\"}]}",
               TT_ROLE_TALKER, &file),
@@ -78,7 +81,7 @@ static void test_clocks_and_cards(void **state)
 
         assert_true(job->clock.stream_id == UINT64_C(0x0200000000010009));
         assert_memory_equal(job->clock.dest, mac, sizeof(mac));
-        assert_true(job->crf.stream_id == job->clock.stream_id);
+        assert_true(job->crf.stream_id == UINT64_C(0x020000000001000A));
         assert_memory_equal(job->crf.dest, mac, sizeof(mac));
         assert_int_equal(job->crf.rate_hz, 44100);
         assert_int_equal(job->level_ns, 15 * TT_NS_PER_MS);
@@ -125,6 +128,8 @@ static void test_faults_have_a_place(void **state)
         {"{\n  \"streams\": []}", 0, 2, 14, "no list of streams"},
         {"{\"streams\": [\n 7]}", 0, 2, 2, "a stream is an object"},
         {"{\"interface\": \"eth0/\",\n\"streams\": []}", 0, 1, 15, "is no interface name"},
+        {"{\"ifname\": \"a\",\n\"Interface\": \"b\"}", 0, 2, 1, "are one key; give it once"},
+        {"{\"streams\": [{\"dest\": \"" MAC "\", \"addr\": 1}]}", 0, 1, 44, "are one key"},
         {"{\"interfaze\": 1}", 0, 1, 2, "did you mean interface?"},
         {"{\"streams\": [{" ONE ",\n   \"sourze\": \"a\"}]}", 0, 2, 4, "did you mean source?"},
         {"{\"streams\": [{" ONE ",\n   \"strem_id\": \"a\"}]}", 0, 2, 4, "did you mean stream_id?"},
@@ -152,6 +157,9 @@ static void test_faults_have_a_place(void **state)
         {"{\"crf\": \"" ID "\"}", 0, 1, 9, "is no stream ID, comma, address"},
         {"{\"crf\": \"" ID "," MAC ",8000\"}", 0, 1, 9, "neither of 44.1 nor of 48 kHz"},
         {"{\"crf\": \"" ID "," MAC ",kHz\"}", 0, 1, 9, "has no number for its rate"},
+        {"{\"clock\": \"crf:" ID "," MAC "\", \"crf\": \"" ID "," MAC
+         "\", \"interface\": \"e\",\n\"streams\": [{" ONE ", \"source\": \"-\"}]}",
+         0, 2, 13, "is the ID of the clock that is followed"},
         {"{\"streams\": [{\"clock\": \"tai\"}]}", 0, 1, 15, "belongs beside streams"},
         {"{\"crf\": \"" ID "," MAC "\"}", TT_ROLE_LISTENER, 1, 9, "crf is for a talker"},
         {"{\"streams\": [{\"sink\": \"a.wav\"}]}", 0, 1, 23, "a talker has a source"},
@@ -224,6 +232,35 @@ static void test_files(void **state)
                      -EINVAL);
 }
 
+static void test_what_it_says_for_all(void **state)
+{
+    static char path[] = "/tmp/test_stream_file_XXXXXX";
+    static const char text[] =
+        "{\"ifname\": \"eth0\", \"streams\": [{\"stream_id\": \"" ID "\", \"dest\": \"" MAC
+        "\", \"source\": \"tone:1\", \"mtt\": 9}, {\"streamid\": \"" OTHER_ID "\", \"dest\": \"" MAC
+        "\",\n\"source\": \"tone:1\", \"frames_per_pdu\": 12, \"mtt\": 9}]}";
+    struct tt_stream_file file;
+    struct tt_json_place place;
+    int fd = mkstemp(path);
+
+    (void)state;
+    assert_int_equal(write(fd, text, sizeof(text) - 1), sizeof(text) - 1);
+    close(fd);
+    assert_int_equal(tt_stream_file_read(path, TT_ROLE_TALKER, NULL, &file, &fault), 0);
+    unlink(path);
+    assert_true(tt_stream_file_says(&file, "interface"));
+    assert_true(tt_stream_file_says(&file, "mtt"));
+    assert_true(tt_stream_file_says(&file, "stream-id"));
+    assert_false(tt_stream_file_says(&file, "frames-per-pdu"));
+    assert_false(tt_stream_file_says(&file, "loop"));
+    place = tt_stream_file_place(&file, 1, TT_STREAM_PART_END);
+    assert_int_equal(place.line, 2);
+    assert_int_equal(place.column, 11);
+    place = tt_stream_file_place(&file, 1, TT_STREAM_PART_INTERFACE);
+    assert_int_equal(place.column, 12);
+    tt_stream_file_done(&file);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -234,6 +271,7 @@ int main(void)
         cmocka_unit_test(test_one_id_on_two_interfaces),
         cmocka_unit_test(test_places_by_path),
         cmocka_unit_test(test_files),
+        cmocka_unit_test(test_what_it_says_for_all),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
