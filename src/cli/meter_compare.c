@@ -223,7 +223,7 @@ static enum tt_exit compare_settings(struct command *command)
     code = tt_meter_job_open(job);
     code = code == TT_EXIT_GOOD ? run_pairs(command) : code;
     tt_meter_job_close(job);
-    return code == TT_EXIT_GOOD ? conclude(command) : code;
+    return code == TT_EXIT_GOOD || tt_cli_interrupted() ? conclude(command) : code;
 }
 
 static struct command *new_command(void)

@@ -4,6 +4,7 @@
 #include "cli/meter_setting.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,10 +81,16 @@ int tt_meter_setting_parse(const char *text, const struct tt_meter_job *job,
     return 0;
 }
 
+/* While it runs an interrupt is for the command alone, and ends it: then it was for us as well. */
 static enum tt_exit run_command(const char *command)
 {
     int status = system(command);
 
+    if (status != -1 && ((WIFSIGNALED(status) && WTERMSIG(status) == SIGINT) ||
+                         (WIFEXITED(status) && WEXITSTATUS(status) == 128 + SIGINT))) {
+        raise(SIGINT);
+        return TT_EXIT_INCONCLUSIVE;
+    }
     if (status == -1 || !WIFEXITED(status) || WEXITSTATUS(status) != 0) {
         tt_cli_say(COMMAND, "`%s` failed", command);
         return TT_EXIT_ENVIRONMENT;

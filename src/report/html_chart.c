@@ -45,10 +45,11 @@ static void draw_marks(struct tt_html *page, const struct tt_chart *chart,
             continue;
         }
         if (vertical) {
-            fprintf(out,
-                    "<path class=\"mark\" d=\"M%d %.1fH%d\"/>"
-                    "<text class=\"tm end\" x=\"%d\" y=\"%.1f\">",
-                    TT_CHART_LEFT, at, TT_CHART_RIGHT, TT_CHART_RIGHT - 4, at - 4);
+            fprintf(
+                out,
+                "<path class=\"mark\" d=\"M%d %.1fH%d\"/>"
+                "<text class=\"tm\" x=\"%d\" y=\"%.1f\">", /* names of curves are at the right */
+                TT_CHART_LEFT, at, TT_CHART_RIGHT, TT_CHART_LEFT + 4, at - 4);
         } else {
             fprintf(out,
                     "<path class=\"mark\" d=\"M%.1f %dV%d\"/>"

@@ -34,6 +34,7 @@
 #define FILE_BYTES (INT64_C(64) << 20)
 #define PAGE_BYTES 4096
 #define BEFORE_NS  (120 * TT_NS_PER_MS)
+#define EFFECT_NS  (100 * TT_NS_PER_MS) /* the loop feels it within so long */
 #define AFTER_NS   (400 * TT_NS_PER_MS) /* who tells of losses has no priority */
 
 struct order {
@@ -234,13 +235,15 @@ static bool run_kind(enum tt_cause kind, unsigned times, pid_t loop, int fd)
     for (unsigned i = 0; i < times; i++) {
         struct found found;
         int64_t from_ns;
+        int64_t until_ns;
 
         sleep_ns(random_ns(BEFORE_NS, 2 * BEFORE_NS));
         find(fd, 0, 0);
         from_ns = tt_clock_mono_ns();
         disturb(kind, loop);
+        until_ns = tt_clock_mono_ns() + EFFECT_NS;
         sleep_ns(AFTER_NS);
-        found = find(fd, from_ns, tt_clock_mono_ns());
+        found = find(fd, from_ns, until_ns);
         row[found.loss.main]++;
         if (found.loss.main != kind)
             tell_wrong(&found);

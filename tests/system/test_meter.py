@@ -224,6 +224,20 @@ class Comparisons(Meter):
         self.assertIn("A/A floor", out)
         self.meter("compare", *SHORT, "default", "run=false", codes=(3,))
 
+    def test_interrupted(self):
+        """Also while a command of a setting has the terminal's ear."""
+        for setting in ("default", "run=touch began; sleep 60"):
+            process = subprocess.Popen([TACTUS, "meter", "compare", *SHORT, "--json", "default", setting], text=True,
+                                       cwd=self.path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+            end = time.monotonic() + LIMIT_S
+            time.sleep(1)
+            while setting != "default" and not (self.path / "began").exists() and time.monotonic() < end:
+                time.sleep(0.05)
+            os.killpg(process.pid, signal.SIGINT)
+            out, said = process.communicate(timeout=LIMIT_S)
+            self.assertIn(process.returncode, (0, 1, 4), said)  # enough windows, where this test was not let run
+            self.assertLessEqual(json.loads(out)["pairs"], 20)
+
     def make(self, name, medians, misses=None):
         windows = {"length_ns": 10**9, "median_late_ns": medians, "misses": misses or [0] * len(medians)}
         (self.path / name).write_text(json.dumps(

@@ -115,6 +115,34 @@ static void throttling(void **state)
     assert_int_equal(find(evidence).main, TT_CAUSE_TIMER);
 }
 
+/* The time in which a loop had no reason to sleep, on the clock of those who looked meanwhile. */
+static void time_of_a_loss(void **state)
+{
+    static const struct tt_fragment_shape shape = {.rate_hz = 48000, .frames = 48, .count = 3};
+    struct tt_cell *cell = (struct tt_cell *)calloc(1, sizeof(*cell));
+    struct tt_reading reading = {0};
+    struct tt_cycle slept = {.begin_ns = 9 * MS,
+                             .computed_ns = 10 * MS - 1,
+                             .done_ns = 12 * MS,
+                             .offset_ns = -5 * MS,
+                             .fate = {.due_ns = 10 * MS, .late_ns = 2 * MS, .late = true}};
+    struct tt_cycle computed = slept;
+
+    (void)state;
+    assert_non_null(cell);
+    tt_cell_init(cell, &shape, 0, MS, &reading);
+    tt_cell_cycle(cell, &slept);
+    assert_true(cell->bad);
+    assert_int_equal(cell->lost_from_mono_ns, 15 * MS);
+    assert_int_equal(cell->lost_until_mono_ns, 17 * MS);
+    tt_cell_reading(cell, &reading, NULL);
+    assert_false(cell->bad);
+    computed.computed_ns = 11 * MS;
+    tt_cell_cycle(cell, &computed);
+    assert_int_equal(cell->lost_from_mono_ns, 14 * MS);
+    free(cell);
+}
+
 static struct tt_verdict judge(const struct tt_verdict_input *inputs, size_t count)
 {
     struct tt_verdict verdict;
@@ -252,13 +280,10 @@ static void osnoise_record(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shares_of_causes),
-        cmocka_unit_test(without_evidence),
-        cmocka_unit_test(throttling),
-        cmocka_unit_test(verdicts),
-        cmocka_unit_test(windows_of_any_length),
-        cmocka_unit_test(who_ran),
-        cmocka_unit_test(osnoise_record),
+        cmocka_unit_test(shares_of_causes), cmocka_unit_test(without_evidence),
+        cmocka_unit_test(throttling),       cmocka_unit_test(time_of_a_loss),
+        cmocka_unit_test(verdicts),         cmocka_unit_test(windows_of_any_length),
+        cmocka_unit_test(who_ran),          cmocka_unit_test(osnoise_record),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
