@@ -498,7 +498,6 @@ static void test_what_fits_the_mtu(void **state)
 static void test_priority_needs_a_tag(void **state)
 {
     struct tt_stream_config config;
-    struct tt_message message;
 
     (void)state;
     tt_stream_config_init(&config);
