@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import shutil
 import signal
 import socket
@@ -355,6 +356,31 @@ class Shape(unittest.TestCase):
             self.assertEqual(lab.ended()[0], 3)
             self.assertIn(f"{name} is gone", (lab.folder / "errors").read_text())
             self.assertNotIn("gate0", lab.run(NEAR, "ip", "-o", "link").stdout)
+
+    def said(self, lab, pattern):
+        """What it says on stderr, once it does."""
+        until = time.monotonic() + TIMEOUT_S
+        while not (found := re.search(pattern, (lab.folder / "errors").read_text())):
+            self.assertLess(time.monotonic(), until, pattern)
+            time.sleep(0.05)
+        return found
+
+    def test_interface_changes(self):
+        """A lower MTU is followed, and what is lost while the interface is down is said."""
+        lab = self.lab()
+        lab.shape(HALF)
+        lab.ip(NEAR, "link", "set", "wire0", "mtu", "600")
+        self.said(lab, "wire0 takes 600 bytes now .*, 1500 before; gate0: its MTU is that, too")
+        self.assertIn("mtu 600 ", lab.ip(NEAR, "link", "show", "gate0").stdout)
+        self.assertTrue(Transfer(lab, data(100_000)).is_whole())
+        lab.ip(NEAR, "link", "set", "wire0", "down")
+        self.said(lab, "wire0 is down: frames are dropped")
+        lab.run(NEAR, "ping", "-c", 1, "-W", 1, FAR_ADDRESS, check=False)
+        lab.ip(NEAR, "link", "set", "wire0", "up")
+        self.assertGreater(int(self.said(lab, r"wire0 is up now; (\d+) frames were dropped")[1]), 0)
+        self.assertTrue(Transfer(lab, data(100_000)).is_whole())
+        self.assertEqual((lab.folder / "errors").read_text().count("frames are dropped"), 1)
+        self.end(lab)
 
     def test_refusals(self):
         lab = self.lab()
