@@ -35,20 +35,20 @@ static int goodput(const struct tt_gate_shape *job, const struct tt_shape_probe 
     return tt_goodput(&setup, job->setup.list, class, ipv6, &model, DURATION_NS, ret_bps);
 }
 
-static int64_t median(const int64_t *values, size_t n)
+static int64_t percentile(const int64_t *values, size_t n, unsigned permille)
 {
     struct tt_hist *hist = n > 0 ? malloc(sizeof(*hist)) : NULL;
-    int64_t p50 = -1;
+    int64_t found = -1;
 
     if (hist) {
         tt_hist_init(hist);
         for (size_t i = 0; i < n; i++) {
             tt_hist_record(hist, values[i]);
         }
-        p50 = tt_hist_percentile(hist, 500);
+        found = tt_hist_percentile(hist, permille);
         free(hist);
     }
-    return p50;
+    return found;
 }
 
 static void print_table(const struct tt_gate_shape *job, const struct tt_shape_probe *probe,
@@ -81,14 +81,18 @@ static void print_table(const struct tt_gate_shape *job, const struct tt_shape_p
     }
     tt_table_print(&table, stdout);
     tt_table_done(&table);
-    printf("full segments, cut to fit: computed departures, without and with --cut. strict: with "
-           "what was measured here,\nwake-ups %" PRId64 " ns late (median)%s, a margin of %" PRId64
-           " ns.\n",
-           median(probe->late_ns, TT_SHAPE_PROBES),
-           probe->realtime ? "" : ", no real-time priority", job->setup.shaper.margin_ns);
+    printf("full segments, cut to fit: computed departures, without and with --cut.\n"
+           "strict: with what was measured just now, and as busy as the machine was then. "
+           "%d wake-ups%s: late by %" PRId64 " ns (median), %" PRId64
+           " ns (p99).\nA margin of %" PRId64 " ns.\n",
+           TT_SHAPE_PROBES, probe->realtime ? "" : " without real-time priority",
+           percentile(probe->late_ns, TT_SHAPE_PROBES, 500),
+           percentile(probe->late_ns, TT_SHAPE_PROBES, 990), job->setup.shaper.margin_ns);
     if (probe->hand_count > 0) {
-        printf("A frame takes %" PRId64 " ns (median) to be handed to %s.\n",
-               median(probe->hand_ns, probe->hand_count), job->ifname);
+        printf("To hand a frame to %s takes %" PRId64 " ns (median), %" PRId64
+               " ns (p99), of %zu.\n",
+               job->ifname, percentile(probe->hand_ns, probe->hand_count, 500),
+               percentile(probe->hand_ns, probe->hand_count, 990), probe->hand_count);
     } else {
         printf("How long a frame takes to be handed over is unknown without --to; counted as 0.\n");
     }
@@ -110,12 +114,15 @@ static void print_json(const struct tt_gate_shape *job, const struct tt_shape_pr
                                             (json_int_t)bps[c][v6][WAY_STRICT]));
         }
     }
-    json = json_pack("{s:I, s:o, s:b, s:I, s:o, s:I}", "rate_bps",
-                     (json_int_t)job->setup.shaper.rate_bps, "classes", classes, "realtime",
-                     probe->realtime, "wake_late_median_ns",
-                     (json_int_t)median(probe->late_ns, TT_SHAPE_PROBES), "hand_over_median_ns",
-                     tt_json_known(median(probe->hand_ns, probe->hand_count), 0), "margin_ns",
-                     (json_int_t)job->setup.shaper.margin_ns);
+    json =
+        json_pack("{s:I, s:o, s:b, s:i, s:I, s:I, s:I, s:o, s:I}", "rate_bps",
+                  (json_int_t)job->setup.shaper.rate_bps, "classes", classes, "realtime",
+                  probe->realtime, "wake_count", TT_SHAPE_PROBES, "wake_late_median_ns",
+                  (json_int_t)percentile(probe->late_ns, TT_SHAPE_PROBES, 500), "wake_late_p99_ns",
+                  (json_int_t)percentile(probe->late_ns, TT_SHAPE_PROBES, 990), "hand_over_count",
+                  (json_int_t)probe->hand_count, "hand_over_median_ns",
+                  tt_json_known(percentile(probe->hand_ns, probe->hand_count, 500), 0), "margin_ns",
+                  (json_int_t)job->setup.shaper.margin_ns);
     tt_json_print_line(stdout, json);
     json_decref(json);
 }

@@ -67,7 +67,8 @@ static int set_gates(const struct tt_qdisc_gates *gates, struct tt_gate_file *fi
                  : gates->flags & FLAG_ASSIST ? TT_GATE_ASSIST
                                               : TT_GATE_SOFTWARE;
     port->clock_given = gates->has_clock;
-    port->clock_other = gates->has_clock && gates->clockid != CLOCK_TAI;
+    port->clock = !gates->has_clock || gates->clockid == CLOCK_TAI ? TT_GATE_CLOCK_TAI
+                                                                   : TT_GATE_CLOCK_REALTIME;
     port->txtime_delay_ns = gates->txtime_delay_ns;
     port->size_table = gates->size_table;
     port->schedule = (struct tt_gate_schedule){.base_tai_ns = gates->base_ns,
@@ -201,7 +202,7 @@ int tt_gate_setup_make(const struct tt_gate_port *port, struct tt_qdisc_setup *r
     }
     setup.gates = (struct tt_qdisc_gates){
         .has_clock = port->clock_given,
-        .clockid = port->clock_other ? CLOCK_REALTIME : CLOCK_TAI,
+        .clockid = port->clock != TT_GATE_CLOCK_TAI ? CLOCK_REALTIME : CLOCK_TAI,
         .flags = port->mode == TT_GATE_OFFLOAD  ? FLAG_OFFLOAD
                  : port->mode == TT_GATE_ASSIST ? FLAG_ASSIST
                                                 : 0,

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/min_max.h"
 #include "base/ns.h"
@@ -22,6 +23,64 @@
 #define HAND_NS          (100 * TT_NS_PER_US) /* … of that for handing over */
 #define QDISCS_MAX       64
 #define FRAME_BYTES_FULL 1514
+#define CLOCK_READINGS   10
+
+/* Of several readings the one that took the shortest time. */
+static int64_t tai_minus_ns(clockid_t clock)
+{
+    int64_t shortest_ns = INT64_MAX;
+    int64_t offset_ns = 0;
+
+    for (int i = 0; i < CLOCK_READINGS; i++) {
+        struct timespec t[3];
+        int64_t before_ns;
+        int64_t after_ns;
+
+        clock_gettime(CLOCK_TAI, &t[0]);
+        clock_gettime(clock, &t[1]);
+        clock_gettime(CLOCK_TAI, &t[2]);
+        before_ns = t[0].tv_sec * TT_NS_PER_S + t[0].tv_nsec;
+        after_ns = t[2].tv_sec * TT_NS_PER_S + t[2].tv_nsec;
+        if (after_ns >= before_ns && after_ns - before_ns < shortest_ns) {
+            shortest_ns = after_ns - before_ns;
+            offset_ns = before_ns + shortest_ns / 2 - t[1].tv_sec * TT_NS_PER_S - t[1].tv_nsec;
+        }
+    }
+    return offset_ns;
+}
+
+/* Base times of another clock become TAI, by what both clocks say now. */
+static int take_clock(const struct tt_gate_shape *job, struct tt_gate_port *port,
+                      struct tt_message *ret_message)
+{
+    static const struct {
+        clockid_t id;
+        const char *name;
+    } clocks[TT_GATE_CLOCK_UNKNOWN] = {{CLOCK_TAI, "TAI"},
+                                       {CLOCK_REALTIME, "REALTIME"},
+                                       {CLOCK_MONOTONIC, "MONOTONIC"},
+                                       {CLOCK_BOOTTIME, "BOOTTIME"}};
+    int64_t offset_ns;
+
+    if (port->clock == TT_GATE_CLOCK_TAI) {
+        return 0;
+    }
+    if (port->clock == TT_GATE_CLOCK_UNKNOWN) {
+        return tt_say(-EINVAL, ret_message,
+                      "the clockid of %s is unknown: give TAI, REALTIME, MONOTONIC or BOOTTIME",
+                      port->name);
+    }
+    offset_ns = tai_minus_ns(clocks[port->clock].id);
+    if (port->clock == TT_GATE_CLOCK_REALTIME) { /* whole seconds */
+        offset_ns = (offset_ns + TT_NS_PER_S / 2) / TT_NS_PER_S * TT_NS_PER_S;
+    }
+    port->schedule.base_tai_ns += offset_ns;
+    tt_cli_say(COMMAND,
+               "%s: the base time is by CLOCK_%s; in TAI it is %" PRId64
+               " ns, by what both clocks say now",
+               job->schedule_path, clocks[port->clock].name, port->schedule.base_tai_ns);
+    return 0;
+}
 
 /* The one port of the file that has gates. NULL: there is none, or more. */
 static const struct tt_gate_port *find_port(const struct tt_gate_shape *job,
@@ -39,8 +98,10 @@ static const struct tt_gate_port *find_port(const struct tt_gate_shape *job,
         }
     }
     if (n == 0) {
-        tt_cli_say(COMMAND, "%s: there is no schedule in it (a taprio with entries)",
-                   job->schedule_path);
+        tt_cli_say(COMMAND, "%s: there is no schedule in it: %s", job->schedule_path,
+                   json_is_array(file->root)
+                       ? "give what tc prints of a taprio with entries"
+                       : "the plan needs `gates`; `tactus gate plan` writes one that has them");
     } else if (n > 1) {
         tt_cli_say(COMMAND, "%s: %zu ports have gates in it; give a file with those of one",
                    job->schedule_path, n);
@@ -58,7 +119,12 @@ enum tt_exit tt_gate_shape_read(const struct tt_gate_shape *job, struct tt_gate_
         tt_cli_say(COMMAND, "%s: %s", job->schedule_path, message.text);
         return error == -EINVAL ? TT_EXIT_USAGE : TT_EXIT_ENVIRONMENT;
     }
-    error = tt_gate_file_compile(ret_file, &message);
+    for (size_t i = 0; error == 0 && i < ret_file->network.port_count; i++) {
+        if (ret_file->network.ports[i].list) {
+            error = take_clock(job, &ret_file->network.ports[i], &message);
+        }
+    }
+    error = error ? error : tt_gate_file_compile(ret_file, &message);
     *ret_port = NULL;
     if (error != 0) {
         tt_cli_say(COMMAND, "%s: %s", job->schedule_path, message.text);
@@ -102,7 +168,17 @@ static enum tt_exit use_schedule(struct tt_gate_shape *job)
 void tt_gate_shape_say_windows(const struct tt_gate_shape *job, const struct tt_gate_list *list)
 {
     const struct tt_shaper_setup *shaper = &job->setup.shaper;
+    uint32_t mask = 0;
 
+    for (size_t i = 0; i < list->segment_count; i++) {
+        mask |= list->segments[i].mask;
+    }
+    if (mask >> shaper->classes != 0) {
+        tt_cli_say(COMMAND,
+                   "gates are opened (0x%x) of classes that there are not: there are %u classes, "
+                   "and the other bits mean nothing",
+                   mask, shaper->classes);
+    }
     for (unsigned c = 0; c < shaper->classes; c++) {
         const struct tt_gate_class *class = &list->classes[c];
         int64_t longest_ns = class->longest_ns - 2 * (shaper->strict ? shaper->margin_ns : 0);

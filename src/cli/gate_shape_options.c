@@ -137,6 +137,10 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         return 0;
     case OPTION_TAP:
         job->tap = argument;
+        if (strchr(argument, '%')) { /* the kernel would put a number there */
+            argp_error(state, "--tap %s: give the name itself, such as gate0, without a %%",
+                       argument);
+        }
         return 0;
     case OPTION_RATE:
     case OPTION_MODE:

@@ -37,6 +37,7 @@ struct session {
     size_t replaced_count;
     const struct tt_gate_list *pending; /* is not in the log yet */
     const struct tt_gate_list *coming;  /* has not begun yet */
+    uint64_t refused_when_up;           /* frames, when the interface was last seen up */
     struct tt_shape_departure departures[TAKE];
 };
 
@@ -159,6 +160,31 @@ static void follow_list(struct session *session, const struct tt_shape_counters 
     }
 }
 
+/* An interface that takes less, or nothing, would be a hole that nobody sees. */
+static void follow_link(struct session *session, const struct tt_shape_counters *now)
+{
+    const struct tt_gate_shape *job = session->job;
+    struct tt_shape_link link;
+
+    tt_shape_follow_link(session->shape, &link);
+    if (link.mtu_bytes != link.had_mtu_bytes) {
+        tt_cli_say(COMMAND, "%s takes %u bytes now (MTU), %u before; %s: %s%s", job->ifname,
+                   link.mtu_bytes, link.had_mtu_bytes, job->tap,
+                   link.error < 0 ? "its MTU cannot be set, and longer frames are lost: "
+                                  : "its MTU is that, too",
+                   link.error < 0 ? strerror(-link.error) : "");
+    }
+    if (link.was_up && !link.is_up) {
+        tt_cli_say(COMMAND, "%s is down: frames are dropped until it is up again", job->ifname);
+    } else if (!link.was_up && link.is_up) {
+        tt_cli_say(COMMAND, "%s is up now; %" PRIu64 " frames were dropped meanwhile", job->ifname,
+                   now->send_refused - session->refused_when_up);
+    }
+    if (link.is_up) {
+        session->refused_when_up = now->send_refused;
+    }
+}
+
 static void show_live(struct session *session, const struct tt_shape_counters *now,
                       const struct tt_shape_counters *before)
 {
@@ -207,6 +233,7 @@ static void watch(struct session *session)
 
             tt_shape_read(session->shape, &now);
             follow_list(session, &now);
+            follow_link(session, &now);
             show_live(session, &now, &before);
             tt_gate_shape_metrics(session->job, &now, session->shape, session->metrics);
             before = now;

@@ -186,6 +186,20 @@ static int read_max_sdu(const json_t *list, const struct tt_gate_place *place,
     return 0;
 }
 
+/* As tc prints it, or with CLOCK_ in front. */
+static enum tt_gate_clock clock_named(const char *name)
+{
+    static const char *const names[TT_GATE_CLOCK_UNKNOWN] = {"TAI", "REALTIME", "MONOTONIC",
+                                                             "BOOTTIME"};
+    unsigned clock = 0;
+
+    name += strncmp(name, "CLOCK_", 6) == 0 ? 6 : 0;
+    while (clock < TT_GATE_CLOCK_UNKNOWN && strcmp(name, names[clock]) != 0) {
+        clock++;
+    }
+    return (enum tt_gate_clock)clock;
+}
+
 static int read_mode(const json_t *options, const struct tt_gate_place *place,
                      struct tt_gate_port *port)
 {
@@ -200,7 +214,7 @@ static int read_mode(const json_t *options, const struct tt_gate_place *place,
         return error;
     }
     port->clock_given = clock && strcmp(clock, "invalid") != 0;
-    port->clock_other = port->clock_given && !strstr(clock, "TAI");
+    port->clock = port->clock_given ? clock_named(clock) : TT_GATE_CLOCK_TAI;
     port->mode = flags & FLAG_OFFLOAD  ? TT_GATE_OFFLOAD
                  : flags & FLAG_ASSIST ? TT_GATE_ASSIST
                                        : TT_GATE_SOFTWARE;

@@ -12,7 +12,7 @@ static bool applies(const struct tt_rule *rule, const struct tt_headers *headers
     case TT_RULE_ETHERTYPE:
         return headers->ethertype == rule->value;
     case TT_RULE_PORT:
-        return headers->l4_bytes > 0 &&
+        return headers->has_ports &&
                (headers->source_port == rule->value || headers->dest_port == rule->value);
     case TT_RULE_DSCP:
         return headers->l3_bytes > 0 && headers->traffic_class >> 2 == rule->value;
@@ -42,8 +42,15 @@ const char *tt_rule_parse(const char *text, struct tt_rule *ret_rule)
 {
     static const struct {
         const char *name;
+        unsigned long least;
         unsigned long most;
-    } kinds[TT_RULES] = {{"ethertype:", 0xFFFF}, {"port:", 0xFFFF}, {"dscp:", 63}, {"pcp:", 7}};
+        const char *fault;
+    } kinds[TT_RULES] = {
+        {"ethertype:", 0x600, 0xFFFF, "has no EtherType from 0x600 to 0xFFFF (less is a length)"},
+        {"port:", 0, 0xFFFF, "has no port from 0 to 65535"},
+        {"dscp:", 0, 63, "has no DSCP from 0 to 63"},
+        {"pcp:", 0, 7, "has no PCP from 0 to 7"},
+    };
 
     for (int kind = 0; kind < TT_RULES; kind++) {
         size_t length = strlen(kinds[kind].name);
@@ -55,8 +62,9 @@ const char *tt_rule_parse(const char *text, struct tt_rule *ret_rule)
             continue;
         }
         value = strtoul(text + length, &end, 0);
-        if (end == text + length || *end != '=' || value > kinds[kind].most) {
-            return "has no value that there is";
+        if (end == text + length || *end != '=' || value < kinds[kind].least ||
+            value > kinds[kind].most) {
+            return kinds[kind].fault;
         }
         text = end + 1;
         class = strtoul(text, &end, 10);

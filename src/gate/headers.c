@@ -22,9 +22,19 @@ enum { IP_HOP_BY_HOP = 0, IP_ROUTING = 43, IP_FRAGMENT = 44, IP_ICMPV6 = 58, IP_
 #define TAGS_MAX       2
 #define EXTENSIONS_MAX 8
 #define IPV6_BYTES     40
+#define FRAGMENT_BYTES 8
 #define PTP_EVENT_PORT 319 /* and 320 */
 #define ND_FIRST       133
 #define ND_LAST        137
+
+static void parse_ports(const uint8_t *frame, size_t at, uint8_t protocol, struct tt_headers *h)
+{
+    h->has_ports = (protocol == TT_IP_TCP || protocol == TT_IP_UDP) && at + 4 <= h->end;
+    if (h->has_ports) {
+        h->source_port = tt_get_be16(frame + at);
+        h->dest_port = tt_get_be16(frame + at + 2);
+    }
+}
 
 static void parse_l4(const uint8_t *frame, struct tt_headers *h)
 {
@@ -42,8 +52,7 @@ static void parse_l4(const uint8_t *frame, struct tt_headers *h)
         h->icmpv6_type = p[0];
     }
     if (h->l4_bytes > 0) {
-        h->source_port = tt_get_be16(p);
-        h->dest_port = tt_get_be16(p + 2);
+        parse_ports(frame, l4, h->protocol, h);
     }
 }
 
@@ -68,6 +77,8 @@ static void parse_ipv4(const uint8_t *frame, size_t bytes, struct tt_headers *h)
     h->end = h->l3 + total;
     if ((tt_get_be16(p + 6) & 0x3FFF) == 0) {
         parse_l4(frame, h);
+    } else if ((tt_get_be16(p + 6) & 0x1FFF) == 0) {
+        parse_ports(frame, h->l3 + header, h->protocol, h);
     }
 }
 
@@ -117,6 +128,9 @@ static void parse_ipv6(const uint8_t *frame, size_t bytes, struct tt_headers *h)
     h->end = h->l3 + total;
     if (next != IP_FRAGMENT) {
         parse_l4(frame, h);
+    } else if (total - h->l3_bytes >= FRAGMENT_BYTES &&
+               (tt_get_be16(p + h->l3_bytes + 2) & 0xFFF8) == 0) {
+        parse_ports(frame, h->l3 + h->l3_bytes + FRAGMENT_BYTES, p[h->l3_bytes], h);
     }
 }
 

@@ -28,6 +28,7 @@ struct tt_headers {
     uint8_t protocol;      /* behind the extensions; of a fragment: its own number, no l4 */
     size_t end;            /* of the IP packet; what is behind it is padding */
     size_t l4_bytes;       /* 0: neither TCP nor UDP, or a fragment */
+    bool has_ports;        /* TCP or UDP, whole or its first fragment */
     uint16_t source_port;
     uint16_t dest_port;
     uint8_t icmpv6_type; /* 0: it is none */

@@ -12,6 +12,14 @@
 #define TT_GATE_PRIORITIES 16
 #define TT_GATE_HOPS_MAX   64
 
+enum tt_gate_clock {
+    TT_GATE_CLOCK_TAI,
+    TT_GATE_CLOCK_REALTIME,
+    TT_GATE_CLOCK_MONOTONIC,
+    TT_GATE_CLOCK_BOOTTIME,
+    TT_GATE_CLOCK_UNKNOWN,
+};
+
 enum tt_gate_mode {
     TT_GATE_SOFTWARE, /* the kernel's taprio opens and closes */
     TT_GATE_ASSIST,   /* it gives launch times to etf or the hardware */
@@ -51,7 +59,7 @@ struct tt_gate_port {
     uint16_t queue_offset[TT_GATE_CLASSES];
     int64_t max_sdu_bytes[TT_GATE_CLASSES]; /* 0: none */
     bool clock_given;
-    bool clock_other; /* than CLOCK_TAI */
+    enum tt_gate_clock clock; /* of the base time */
     bool below_taprio;
     bool size_table;
     int64_t txtime_delay_ns;

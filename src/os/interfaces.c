@@ -132,3 +132,35 @@ int tt_interface_ask(const char *ifname, struct tt_interface_facts *ret_facts)
     *ret_facts = facts;
     return 0;
 }
+
+static int ask_mtu(unsigned long what, const char *ifname, struct ifreq *request)
+{
+    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    int error;
+
+    if (fd < 0) {
+        return -errno;
+    }
+    strncpy(request->ifr_name, ifname, sizeof(request->ifr_name) - 1);
+    error = ioctl(fd, what, request) < 0 ? -errno : 0;
+    close(fd);
+    return error;
+}
+
+int tt_interface_mtu(const char *ifname, unsigned *ret_bytes)
+{
+    struct ifreq request = {0};
+    int error = ask_mtu(SIOCGIFMTU, ifname, &request);
+
+    if (error == 0) {
+        *ret_bytes = (unsigned)request.ifr_mtu;
+    }
+    return error;
+}
+
+int tt_interface_set_mtu(const char *ifname, unsigned bytes)
+{
+    struct ifreq request = {.ifr_mtu = (int)bytes};
+
+    return ask_mtu(SIOCSIFMTU, ifname, &request);
+}

@@ -1,5 +1,5 @@
 /*
- * The network interfaces there are, for messages to people.
+ * The network interfaces there are, for messages to people; and their MTU.
  */
 #ifndef TT_OS_INTERFACES_H
 #define TT_OS_INTERFACES_H
@@ -18,5 +18,9 @@ struct tt_interface_facts {
 
 /* 0 or -errno; -ENODEV: no such interface. */
 int tt_interface_ask(const char *ifname, struct tt_interface_facts *ret_facts);
+
+/* 0 or -errno. */
+int tt_interface_mtu(const char *ifname, unsigned *ret_bytes);
+int tt_interface_set_mtu(const char *ifname, unsigned bytes);
 
 #endif

@@ -14,6 +14,7 @@
 #include "base/counters.h"
 #include "base/min_max.h"
 #include "base/ns.h"
+#include "os/interfaces.h"
 #include "os/memory.h"
 #include "os/thread.h"
 #include "os/uplink.h"
@@ -425,6 +426,25 @@ bool tt_shape_has_realtime(const struct tt_shape *shape)
 bool tt_shape_was_up(const struct tt_shape *shape)
 {
     return shape->link->was_up;
+}
+
+void tt_shape_follow_link(struct tt_shape *shape, struct tt_shape_link *ret_link)
+{
+    struct tt_link *link = shape->link;
+    struct tt_shape_link now = {
+        .was_up = link->was_up,
+        .is_up = link->ops->is_up(link),
+        .had_mtu_bytes = link->mtu_bytes,
+        .mtu_bytes = link->mtu_bytes,
+    };
+
+    if (tt_interface_mtu(shape->setup.ifname, &now.mtu_bytes) == 0 &&
+        now.mtu_bytes != now.had_mtu_bytes) {
+        now.error = tt_interface_set_mtu(shape->setup.tap, now.mtu_bytes);
+    }
+    link->was_up = now.is_up;
+    link->mtu_bytes = now.mtu_bytes;
+    *ret_link = now;
 }
 
 enum tt_shape_end tt_shape_end(struct tt_shape *shape)

@@ -88,6 +88,16 @@ void tt_shape_read(struct tt_shape *shape, struct tt_shape_counters *ret_counter
 bool tt_shape_has_realtime(const struct tt_shape *shape);
 /* The interface was up at the start. */
 bool tt_shape_was_up(const struct tt_shape *shape);
+/* What has become of the interface since the last call (or the start). The device gets its MTU:
+ * error is what came of that. From one thread. */
+struct tt_shape_link {
+    bool was_up;
+    bool is_up;
+    unsigned had_mtu_bytes;
+    unsigned mtu_bytes;
+    int error;
+};
+void tt_shape_follow_link(struct tt_shape *shape, struct tt_shape_link *ret_link);
 /* Why nothing is shaped any more; it does not come back. */
 enum tt_shape_end { TT_SHAPE_AT_WORK, TT_SHAPE_INTERFACE_GONE, TT_SHAPE_TAP_GONE };
 enum tt_shape_end tt_shape_end(struct tt_shape *shape);

@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import shutil
 import signal
 import socket
@@ -306,6 +307,39 @@ class Shape(unittest.TestCase):
         share = figures["classes"][0]["open_ns"] / figures["elapsed_ns"]
         self.assertTrue(0.5 < share < 5 / 6, share)
 
+    def test_clocks(self):
+        """A base time of another clock becomes TAI; and a gate of a class that there is not is named."""
+        lab = self.lab()
+        for name, clock in (("REALTIME", time.CLOCK_REALTIME), ("MONOTONIC", time.CLOCK_MONOTONIC)):
+            gates = schedule((6, 500), (1, 500), base=time.clock_gettime_ns(clock))
+            gates[0]["options"]["clockid"] = name
+            lab.shape(gates, "--duration", "0.1s")
+            self.assertEqual(lab.ended()[0], 0)
+            offset_ns = time.clock_gettime_ns(time.CLOCK_TAI) - time.clock_gettime_ns(clock)
+            base_ns = int(frames_of_log(lab.folder / "departures")[0][1].split()[1])
+            errors = (lab.folder / "errors").read_text()
+            # Between two readings the test may be held up: only the clock's own second has to be the right one.
+            self.assertAlmostEqual(base_ns - gates[0]["options"]["base_time"], offset_ns, delta=500_000_000)
+            self.assertIn(f"by CLOCK_{name}; in TAI it is {base_ns} ns", errors)
+            self.assertIn("(0x7) of classes that there are not", errors)
+
+    def test_fragments(self):
+        """The first fragment goes by its ports; the second has none."""
+        lab = self.lab()
+        lab.shape(HALF, "--class", f"port:{PORT}=1")
+        for family, address in ((socket.AF_INET, FAR_ADDRESS), (socket.AF_INET6, FAR_ADDRESS6)):
+            receiver, sender = (lab.socket_in(name, lambda: socket.socket(family, socket.SOCK_DGRAM)) for name in (FAR, NEAR))
+            receiver.settimeout(TIMEOUT_S)
+            receiver.bind((address, PORT))
+            for number in range(20):
+                sent = data(2000, seed=number)
+                sender.sendto(sent, (address, PORT))
+                self.assertEqual(receiver.recv(65536), sent)
+            sender.close()
+            receiver.close()
+        classes = self.end(lab)["classes"]
+        self.assertGreaterEqual(min(one["frames"] for one in classes), 40)
+
     def test_killed(self):
         lab = self.lab()
         lab.shape(HALF)
@@ -322,6 +356,31 @@ class Shape(unittest.TestCase):
             self.assertEqual(lab.ended()[0], 3)
             self.assertIn(f"{name} is gone", (lab.folder / "errors").read_text())
             self.assertNotIn("gate0", lab.run(NEAR, "ip", "-o", "link").stdout)
+
+    def said(self, lab, pattern):
+        """What it says on stderr, once it does."""
+        until = time.monotonic() + TIMEOUT_S
+        while not (found := re.search(pattern, (lab.folder / "errors").read_text())):
+            self.assertLess(time.monotonic(), until, pattern)
+            time.sleep(0.05)
+        return found
+
+    def test_interface_changes(self):
+        """A lower MTU is followed, and what is lost while the interface is down is said."""
+        lab = self.lab()
+        lab.shape(HALF)
+        lab.ip(NEAR, "link", "set", "wire0", "mtu", "600")
+        self.said(lab, "wire0 takes 600 bytes now .*, 1500 before; gate0: its MTU is that, too")
+        self.assertIn("mtu 600 ", lab.ip(NEAR, "link", "show", "gate0").stdout)
+        self.assertTrue(Transfer(lab, data(100_000)).is_whole())
+        lab.ip(NEAR, "link", "set", "wire0", "down")
+        self.said(lab, "wire0 is down: frames are dropped")
+        lab.run(NEAR, "ping", "-c", 1, "-W", 1, FAR_ADDRESS, check=False)
+        lab.ip(NEAR, "link", "set", "wire0", "up")
+        self.assertGreater(int(self.said(lab, r"wire0 is up now; (\d+) frames were dropped")[1]), 0)
+        self.assertTrue(Transfer(lab, data(100_000)).is_whole())
+        self.assertEqual((lab.folder / "errors").read_text().count("frames are dropped"), 1)
+        self.end(lab)
 
     def test_refusals(self):
         lab = self.lab()
@@ -340,6 +399,8 @@ class Shape(unittest.TestCase):
         refused(2, "Give --rate", "--schedule", good, "--to", "wire0")
         refused(2, "is no rule", *fixed, "--to", "wire0", "--class", "colour:3=1")
         refused(2, "there is no class 5", *fixed, "--to", "wire0", "--class", "port:3=5")
+        refused(2, "less is a length", *fixed, "--to", "wire0", "--class", "ethertype:5=1")
+        refused(2, "without a %", *fixed, "--to", "wire0", "--tap", "tap%d")
         refused(3, "is no Ethernet interface", *fixed, "--to", "lo")
         refused(3, "there is no interface nowhere", *fixed, "--to", "nowhere")
         refused(3, "another one by --tap", *fixed, "--to", "wire0", "--tap", "wire0")
@@ -347,6 +408,10 @@ class Shape(unittest.TestCase):
         for text in ("", "[]", "{", json.dumps(HALF).replace("500000", "-1")):
             bad.write_text(text)
             refused(2, "bad.json", "--schedule", bad, "--rate", "100M", "--to", "wire0")
+        bad.write_text(json.dumps({"devices": {"a": {}, "b": {}}, "links": [{"between": ["a", "b"], "speed": "100M"}]}))
+        refused(2, "the plan needs `gates`", "--schedule", bad, "--to", "wire0")
+        bad.write_text(json.dumps(HALF).replace("TAI", "SUNDIAL"))
+        refused(2, "MONOTONIC or BOOTTIME", "--schedule", bad, "--rate", "100M", "--to", "wire0")
 
     def test_explain(self):
         """The limits of the papers, from the shaper itself."""
@@ -358,6 +423,10 @@ class Shape(unittest.TestCase):
             shown = [one["full_segments_bps"] / 1e6 for one in json.loads(done.stdout)["classes"] if one["class"] == 0]
             for got, limit in zip(shown, full):
                 self.assertAlmostEqual(got, limit, delta=0.002)
+        shown = lab.run(NEAR, TACTUS, "gate", "shape", "--schedule", lab.write_schedule(HALF), "--rate", "100M", "--explain",
+                        "--to", "wire0").stdout
+        self.assertRegex(shown, r"just now[^.]*\. 1000 wake-ups.*: late by \d+ ns \(median\)")
+        self.assertRegex(shown, r"of 1000\.")
 
 
 if __name__ == "__main__":
