@@ -87,7 +87,8 @@ class Play(unittest.TestCase):
         self.assertGreaterEqual(time.monotonic() - before, 0.1)
 
     def test_interrupted(self):
-        for number_of_signal in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for number_of_signal in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGALRM, signal.SIGUSR1,
+                                 signal.SIGUSR2, signal.SIGXCPU, signal.SIGVTALRM):
             with self.subTest(number_of_signal):
                 player = self.start(smf(b"\0\x92\x3c\x40" + number(25000 * 1000) + b"\x92\x3c\x00"))
                 self.assertEqual(self.read(3), b"\x92\x3c\x40")
