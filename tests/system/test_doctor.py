@@ -115,8 +115,8 @@ time_stamping software
 delay_mechanism P2P
 logAnnounceInterval -3
 logSyncInterval -3
-announceReceiptTimeout 2
-neighborPropDelayThresh 20000000
+announceReceiptTimeout 10
+neighborPropDelayThresh 2000000000
 """)
         self.run_ptp4l("-i", interface, "-f", str(config))
 
