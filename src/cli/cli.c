@@ -172,10 +172,13 @@ void tt_cli_catch_interrupt(void)
     /* Not for once only: wrappers such as timeout(1) send it twice. */
     struct sigaction action = {.sa_handler = note_interrupt};
 
+    static const int numbers[] = {SIGINT,  SIGTERM, SIGQUIT,   SIGALRM,
+                                  SIGUSR1, SIGUSR2, SIGVTALRM, SIGXCPU};
     struct sigaction hangup;
 
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    for (size_t i = 0; i < TT_COUNT_OF(numbers); i++) {
+        sigaction(numbers[i], &action, NULL);
+    }
     /* Under nohup(1) it stays ignored. */
     if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN) {
         sigaction(SIGHUP, &action, NULL);

@@ -77,7 +77,8 @@ bool tt_cli_same_file(const char *a, const char *b);
  * exit code. */
 enum tt_exit tt_cli_check_not_stdout(const char *command, const char *path);
 
-/* SIGINT, SIGTERM and SIGHUP are noted from now on instead of ending the process. */
+/* SIGINT, SIGTERM, SIGHUP and whatever else a user can send to end the process are noted from now
+ * on instead. */
 void tt_cli_catch_interrupt(void);
 bool tt_cli_interrupted(void);
 

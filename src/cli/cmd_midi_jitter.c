@@ -186,6 +186,9 @@ static enum tt_exit run_passes(struct job *job)
 
 static enum tt_exit verdict(const struct job *job)
 {
+    if (tt_cli_interrupted()) {
+        return TT_EXIT_INCONCLUSIVE;
+    }
     for (unsigned p = 0; p < job->pass_count; p++) {
         for (unsigned m = 0; m < job->passes[p].method_count; m++) {
             const struct tt_probe_result *result = &job->passes[p].methods[m].result;
@@ -195,7 +198,7 @@ static enum tt_exit verdict(const struct job *job)
             }
         }
     }
-    return tt_cli_interrupted() ? TT_EXIT_INCONCLUSIVE : TT_EXIT_GOOD;
+    return TT_EXIT_GOOD;
 }
 
 int tt_cmd_midi_jitter(int argc, char **argv)

@@ -40,6 +40,7 @@ enum {
 struct job {
     const char *names[TT_RECORD_PORTS + 1];          /* ports, then the output */
     enum tt_midi_port_stamp stamps[TT_RECORD_PORTS]; /* when they were opened */
+    uint64_t left_out[TT_RECORD_PORTS];              /* bytes from before the start */
     unsigned name_count;
     const char *output_path;
     char *log_path;
@@ -178,6 +179,7 @@ static enum tt_exit open_ports(struct job *job)
         }
         tt_record_add(&job->record, port, &setup);
         job->stamps[i] = port->stamp;
+        job->left_out[i] = tt_midi_ports_drop_waiting(COMMAND, setup.name, port);
         code = check_stamp(job, setup.name, port);
         if (code != TT_EXIT_GOOD) {
             return code;
@@ -321,6 +323,7 @@ static enum tt_exit finish(const struct job *job, int log_error)
                                         .split = job->split_ns > 0,
                                         .names = job->names,
                                         .name_count = job->name_count,
+                                        .left_out = job->left_out,
                                         .survey = survey};
     enum tt_exit code;
 

@@ -27,6 +27,8 @@ struct measure {
     struct tt_hist intervals;
     uint64_t clocks;
     uint64_t pauses;
+    uint64_t left_out; /* bytes from before the start */
+    bool gone;         /* the port is */
     int64_t last_ns;
 };
 
@@ -50,6 +52,7 @@ static void take_frames(struct measure *measure)
 
     tt_wake_clear(measure->record.ready_fd);
     while (tt_record_take(&measure->record, &frame, 1) > 0) {
+        measure->gone = measure->gone || frame.type == TT_MIDI_LOG_GONE;
         for (unsigned i = 0; frame.type == TT_MIDI_LOG_BYTES && i < frame.length; i++) {
             /* A clock byte is one wherever it stands. */
             if (frame.data[i] == TT_MIDI_CLOCK) {
@@ -80,13 +83,18 @@ static void print_text(const struct measure *measure, enum tt_midi_port_stamp st
 
 static void print_json(const struct measure *measure, enum tt_midi_port_stamp stamp)
 {
-    struct tt_summary summary;
+    bool any = measure->intervals.n > 0;
+    struct tt_summary summary = {0};
     json_t *json;
 
-    tt_hist_summarize(&measure->intervals, &summary);
-    json = json_pack("{s:I, s:I, s:f, s:s, s:o}", "clocks", (json_int_t)measure->clocks, "pauses",
-                     (json_int_t)measure->pauses, "bpm",
-                     QUARTER_NS_AT_1 / (CLOCKS_A_QUARTER * summary.mean), "stamp",
+    if (any) {
+        tt_hist_summarize(&measure->intervals, &summary);
+    }
+    json = json_pack("{s:I, s:I, s:o, s:o, s:s, s:o}", "clocks", (json_int_t)measure->clocks,
+                     "pauses", (json_int_t)measure->pauses, "bpm",
+                     any ? json_real(QUARTER_NS_AT_1 / (CLOCKS_A_QUARTER * summary.mean))
+                         : json_null(),
+                     "bytes_left_out", tt_json_u64(measure->left_out), "stamp",
                      tt_midi_stamp_name(stamp), "interval", tt_json_summary(&measure->intervals));
     tt_json_print_line(stdout, json);
     json_decref(json);
@@ -101,12 +109,28 @@ static enum tt_exit listen_for(struct measure *measure, const char *command, int
         tt_cli_say(command, "cannot start the reader");
         return TT_EXIT_ENVIRONMENT;
     }
-    while (!tt_cli_interrupted() && tt_midi_port_now_ns() < end_ns) {
+    while (!measure->gone && !tt_cli_interrupted() && tt_midi_port_now_ns() < end_ns) {
         poll(&ready, 1, WAIT_MS);
         take_frames(measure);
     }
     tt_record_stop(&measure->record);
     take_frames(measure);
+    return TT_EXIT_GOOD;
+}
+
+static enum tt_exit verdict(const struct measure *measure, const char *command, const char *name)
+{
+    if (measure->gone) {
+        tt_cli_say(command, "%s went away: plug it in again and measure anew", name);
+        return TT_EXIT_ENVIRONMENT;
+    }
+    if (tt_cli_interrupted()) {
+        return TT_EXIT_INCONCLUSIVE;
+    }
+    if (measure->intervals.n == 0) {
+        tt_cli_say(command, "no MIDI clock (F8) came in at %s", name);
+        return TT_EXIT_NEGATIVE;
+    }
     return TT_EXIT_GOOD;
 }
 
@@ -123,20 +147,17 @@ static enum tt_exit measure_port(struct measure *measure, const char *command, c
     }
     stamp = port->stamp;
     tt_record_add(&measure->record, port, &setup);
+    measure->left_out = tt_midi_ports_drop_waiting(command, name, port);
     code = listen_for(measure, command, duration_ns);
     if (code != TT_EXIT_GOOD) {
         return code;
     }
-    if (measure->intervals.n == 0) {
-        tt_cli_say(command, "no MIDI clock (F8) came in at %s", name);
-        return TT_EXIT_NEGATIVE;
-    }
     if (json) {
         print_json(measure, stamp);
-    } else {
+    } else if (measure->intervals.n > 0) {
         print_text(measure, stamp);
     }
-    return TT_EXIT_GOOD;
+    return verdict(measure, command, name);
 }
 
 enum tt_exit tt_midi_clock_measure(const char *command, const char *port, int64_t duration_ns,

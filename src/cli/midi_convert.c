@@ -165,7 +165,9 @@ static void put_port(struct job *job, unsigned port, const struct range *range)
     tt_midi_take_start(take, range->start_mono_ns);
     log->at = range->from;
     while (log->at < range->to && !job->error) {
-        if (tt_midi_log_next(log, &offset, &frame, &reason) == TT_MIDI_LOG_FRAME) {
+        if (tt_midi_log_next(log, &offset, &frame, &reason) == TT_MIDI_LOG_FRAME &&
+            frame.port == port &&
+            tt_midi_survey_judge(job->convert->survey, log, offset, &frame) == TT_MIDI_FRAME_OK) {
             tt_midi_take_frame(take, &frame);
             put_taken(job, take);
         }
@@ -315,7 +317,7 @@ static bool next_range(const struct tt_midi_convert *convert, struct range *rang
     log->at = range->from;
     while ((item = tt_midi_log_next(log, &offset, &frame, &reason)) != TT_MIDI_LOG_DONE) {
         if (item != TT_MIDI_LOG_FRAME || frame.type != TT_MIDI_LOG_BYTES ||
-            tt_midi_survey_judge(convert->survey, &frame) != TT_MIDI_FRAME_OK) {
+            tt_midi_survey_judge(convert->survey, log, offset, &frame) != TT_MIDI_FRAME_OK) {
             continue;
         }
         if (any && frame.time_mono_ns - range->end_mono_ns >= convert->split_ns) {

@@ -283,7 +283,7 @@ static void show_all(struct show *show)
     while (!ferror(show->dump->out) &&
            (item = tt_midi_log_next(show->log, &offset, &frame, &reason)) != TT_MIDI_LOG_DONE) {
         if (item == TT_MIDI_LOG_FRAME) {
-            reason = tt_midi_survey_judge(&show->survey, &frame);
+            reason = tt_midi_survey_judge(&show->survey, show->log, offset, &frame);
         }
         if (item == TT_MIDI_LOG_FRAME && reason == TT_MIDI_FRAME_OK) {
             show_frame(show, &frame);

@@ -182,8 +182,12 @@ static void take_frames(struct pass *pass)
 
 static bool all_there(const struct pass *pass)
 {
+    size_t sent = atomic_load_explicit(&pass->drive.ended, memory_order_acquire)
+                      ? atomic_load_explicit(&pass->drive.done, memory_order_acquire)
+                      : pass->setup->plan.count;
+
     for (unsigned i = 0; i < pass->record.count; i++) {
-        if (pass->methods[i].probe.next < pass->setup->plan.count) {
+        if (pass->methods[i].probe.next < sent) {
             return false;
         }
     }
@@ -211,7 +215,10 @@ static void wait_for_all(struct pass *pass)
     int64_t still_since_ns = 0;
     int64_t end_ns = INT64_MAX;
 
-    while (!tt_cli_interrupted() && tt_midi_port_now_ns() < end_ns && !all_there(pass)) {
+    while (tt_midi_port_now_ns() < end_ns && !all_there(pass)) {
+        if (tt_cli_interrupted()) {
+            tt_drive_quit(&pass->drive); /* what is on its way arrives */
+        }
         poll(&ready, 1, WAIT_MS);
         take_frames(pass);
         if (stands_still(pass, &still_since_ns)) {

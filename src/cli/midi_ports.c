@@ -4,10 +4,12 @@
 #include "cli/midi_ports.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/ns.h"
 #include "os/midi_device.h"
+#include "report/plural.h"
 
 #define BITS_A_BYTE 10 /* with start and stop bit */
 #define DIN_BAUD    31250
@@ -76,6 +78,20 @@ enum tt_exit tt_midi_ports_open(const char *command, const struct tt_midi_port_s
         tt_cli_say(command, "cannot open %s: %s", setup->name, strerror(-error));
         return TT_EXIT_ENVIRONMENT;
     }
+}
+
+uint64_t tt_midi_ports_drop_waiting(const char *command, const char *name,
+                                    struct tt_midi_port *port)
+{
+    uint64_t bytes = tt_midi_port_drop_waiting(port);
+
+    if (bytes > 0) {
+        tt_cli_say(command,
+                   "%s: %" PRIu64 " %s that waited there from before the start %s left out; "
+                   "when they came is not known",
+                   name, bytes, tt_plural(bytes, "byte", "bytes"), bytes == 1 ? "is" : "are");
+    }
+    return bytes;
 }
 
 enum tt_exit tt_midi_ports_check_different(const char *command, const char *const *names,

@@ -17,6 +17,10 @@ int tt_midi_stamp_parse(const char *text, enum tt_midi_port_stamp *ret_stamp);
 /* TT_EXIT_GOOD, or an exit code after saying why. */
 enum tt_exit tt_midi_ports_open(const char *command, const struct tt_midi_port_setup *setup,
                                 struct tt_midi_port **ret_port);
+/* Of an input that was just opened: what came before the start is left out, and said. Returns the
+ * bytes. */
+uint64_t tt_midi_ports_drop_waiting(const char *command, const char *name,
+                                    struct tt_midi_port *port);
 
 /* No two names are known to be one port. TT_EXIT_GOOD, or an exit code after saying which are. */
 enum tt_exit tt_midi_ports_check_different(const char *command, const char *const *names,

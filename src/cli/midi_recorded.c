@@ -54,11 +54,12 @@ void tt_midi_recorded_show_json(const struct tt_midi_recorded *recorded)
         const struct tt_midi_port_survey *port = &recorded->survey->ports[i];
 
         json_array_append_new(
-            ports,
-            json_pack("{s:o, s:s, s:o, s:o, s:o, s:o}", "port", tt_json_name(recorded->names[i]),
-                      "stamp", tt_midi_stamp_name(port->stamp), "bytes", tt_json_u64(port->bytes),
-                      "losses", tt_json_u64(port->losses), "bytes_lost_known",
-                      tt_json_u64(port->bytes_lost), "times_gone", tt_json_u64(port->gone)));
+            ports, json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "port",
+                             tt_json_name(recorded->names[i]), "stamp",
+                             tt_midi_stamp_name(port->stamp), "bytes", tt_json_u64(port->bytes),
+                             "losses", tt_json_u64(port->losses), "bytes_lost_known",
+                             tt_json_u64(port->bytes_lost), "times_gone", tt_json_u64(port->gone),
+                             "bytes_left_out", tt_json_u64(recorded->left_out[i])));
     }
     json = json_pack("{s:b, s:o, s:o, s:I, s:o, s:o}", "final", 1, "output",
                      tt_json_name(recorded->output_path), "log", tt_json_name(recorded->log_path),

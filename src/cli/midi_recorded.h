@@ -15,6 +15,7 @@ struct tt_midi_recorded {
     bool split;
     const char *const *names; /* of the ports */
     unsigned name_count;
+    const uint64_t *left_out; /* of each port: bytes that waited from before the start */
     const struct tt_midi_survey *survey;
     struct tt_midi_converted converted;
 };

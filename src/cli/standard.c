@@ -93,6 +93,7 @@ void tt_cli_standard_init(void)
     if (was_closed) {
         replace_stdout();
     }
+    signal(SIGXFSZ, SIG_IGN); /* a file over its limit is an error that is said */
     atexit(end_standard);
 }
 

@@ -53,6 +53,7 @@ const char *tt_midi_frame_reason_text(enum tt_midi_frame_reason reason)
         [TT_MIDI_FRAME_BLANK] = "a blank frame: its content was never written",
         [TT_MIDI_FRAME_TYPE] = "a frame of an unknown type, or without what its type holds",
         [TT_MIDI_FRAME_PORT] = "a frame of a port that the log does not have",
+        [TT_MIDI_FRAME_STAMP] = "a stamp that the frames around it contradict",
     };
 
     return texts[reason];

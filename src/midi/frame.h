@@ -31,6 +31,7 @@ enum tt_midi_frame_reason {
     TT_MIDI_FRAME_BLANK,   /* nothing but zeros: written room that never got its content */
     TT_MIDI_FRAME_TYPE,    /* in a log (survey.h): an unknown type, or without what that holds */
     TT_MIDI_FRAME_PORT,    /* in a log: a port that it does not have */
+    TT_MIDI_FRAME_STAMP,   /* in a log: a time that the frames around it contradict */
     TT_MIDI_FRAME_REASONS
 };
 

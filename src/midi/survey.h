@@ -4,6 +4,9 @@
  * A port is one that a name or stamp speaks of, in two frames at least: its recorder wrote both
  * before any of its bytes, so a lone frame of a number is a damaged one of another port. Only where
  * the whole log names no port, because its beginning is damaged, each number is one.
+ *
+ * A monotonic clock makes no steps: a stamp ahead of most of those that follow, or well behind most
+ * of those before, is a damaged one, and so is one that nothing follows a month after all else.
  */
 #ifndef TT_MIDI_SURVEY_H
 #define TT_MIDI_SURVEY_H
@@ -40,8 +43,10 @@ struct tt_midi_survey {
 
 /* All frames from the first; the log is left rewound. */
 void tt_midi_survey_log(struct tt_midi_log *log, struct tt_midi_survey *ret_survey);
-/* What is wrong with a good frame in this log: TT_MIDI_FRAME_OK, _TYPE or _PORT. */
+/* What is wrong with the good frame at `offset` of this log: TT_MIDI_FRAME_OK, _TYPE, _PORT or
+ * _STAMP. */
 enum tt_midi_frame_reason tt_midi_survey_judge(const struct tt_midi_survey *survey,
+                                               const struct tt_midi_log *log, size_t offset,
                                                const struct tt_midi_frame *frame);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/min_max.h"
 #include "base/ns.h"
 
 void tt_midi_take_init(struct tt_midi_take *take, uint8_t port, uint8_t *sysex, size_t capacity)
@@ -42,7 +43,7 @@ static void write_loss(struct tt_midi_take *take, const struct tt_midi_log_loss 
     snprintf(take->text, sizeof(take->text), "lost: %s between %s and %s", bytes,
              format_time(take, loss->since_mono_ns, since),
              format_time(take, take->frame.time_mono_ns, until));
-    take->text_mono_ns = loss->since_mono_ns;
+    take->text_mono_ns = tt_min64(loss->since_mono_ns, take->frame.time_mono_ns);
 }
 
 static void write_marker(struct tt_midi_take *take)

@@ -11,7 +11,9 @@
 
 #include "base/ns.h"
 
-#define ALSA_MAJOR 116
+#define ALSA_MAJOR  116
+#define DROP_CHUNKS 16
+#define DROP_MOST   (1 << 20)
 
 int64_t tt_midi_port_now_ns(void)
 {
@@ -45,6 +47,23 @@ int tt_midi_port_open(const struct tt_midi_port_setup *setup, struct tt_midi_por
     }
     return major(status.st_rdev) == ALSA_MAJOR ? tt_midi_raw_open(setup, ret_port)
                                                : tt_midi_serial_open(setup, ret_port);
+}
+
+uint64_t tt_midi_port_drop_waiting(struct tt_midi_port *port)
+{
+    struct tt_midi_chunk chunks[DROP_CHUNKS];
+    struct tt_midi_port_loss loss;
+    uint64_t bytes = 0;
+    int n = 1;
+
+    /* Not for ever, where more comes as fast as it is read. */
+    while (port->stamp == TT_MIDI_PORT_STAMP_READ && n > 0 && bytes < DROP_MOST) {
+        n = port->ops->read(port, chunks, DROP_CHUNKS, &loss);
+        for (int i = 0; i < n; i++) {
+            bytes += chunks[i].length;
+        }
+    }
+    return bytes;
 }
 
 int tt_midi_chunks_fill(const uint8_t *bytes, size_t n, int64_t mono_ns,

@@ -82,6 +82,10 @@ int tt_midi_port_open(const struct tt_midi_port_setup *setup, struct tt_midi_por
 /* Output into a new pty. *ret_path (the caller frees it): what to open as input. 0 or -errno. */
 int tt_midi_pty_open(struct tt_midi_port **ret_port, char **ret_path);
 
+/* Reads away what waits in a port that is stamped by reading, and so came before now. Returns the
+ * bytes; of other ports 0: they have their times. */
+uint64_t tt_midi_port_drop_waiting(struct tt_midi_port *port);
+
 /* Closes and frees; NULL is fine. */
 static inline void tt_midi_port_close(struct tt_midi_port *port)
 {

@@ -3,6 +3,8 @@
  */
 #include "run/drive.h"
 
+#include <errno.h>
+
 #include "base/ns.h"
 #include "os/clock.h"
 
@@ -24,6 +26,7 @@ static void sleep_until(const struct tt_drive *drive, int64_t mono_ns)
     }
 }
 
+/* 0, -errno, or -ECANCELED: it was to stop before all of it was out. */
 static int send_message(struct tt_drive *drive, size_t number)
 {
     uint8_t message[TT_PROBE_MESSAGE];
@@ -45,23 +48,25 @@ static int send_message(struct tt_drive *drive, size_t number)
         }
     }
     drive->sent[number].after_ns = tt_midi_port_now_ns();
-    return 0;
+    return at < bytes ? -ECANCELED : 0;
 }
 
 static void run(void *context)
 {
     struct tt_drive *drive = context;
+    int error = 0;
 
-    for (size_t i = 0; i < drive->count && !drive->error &&
-                       !atomic_load_explicit(&drive->quit, memory_order_acquire);
+    for (size_t i = 0;
+         i < drive->count && !error && !atomic_load_explicit(&drive->quit, memory_order_acquire);
          i++) {
         sleep_until(drive, drive->start_mono_ns + drive->due[i].due_ns);
         if (drive->hold && i == drive->hold_at) {
             atomic_store_explicit(drive->hold, true, memory_order_relaxed);
         }
-        drive->error = send_message(drive, i);
-        atomic_fetch_add_explicit(&drive->done, 1, memory_order_release);
+        error = send_message(drive, i);
+        atomic_fetch_add_explicit(&drive->done, !error, memory_order_release);
     }
+    drive->error = error == -ECANCELED ? 0 : error;
     atomic_store_explicit(&drive->ended, true, memory_order_release);
 }
 
@@ -71,8 +76,13 @@ int tt_drive_start(struct tt_drive *drive)
     return tt_thread_start(&drive->thread, run, drive);
 }
 
-void tt_drive_stop(struct tt_drive *drive)
+void tt_drive_quit(struct tt_drive *drive)
 {
     atomic_store_explicit(&drive->quit, true, memory_order_release);
+}
+
+void tt_drive_stop(struct tt_drive *drive)
+{
+    tt_drive_quit(drive);
     tt_thread_join(&drive->thread);
 }

@@ -31,6 +31,8 @@ struct tt_drive {
 
 /* All fields up to `hold_at` are set; the rest is zero. 0 or -errno. */
 int tt_drive_start(struct tt_drive *drive);
+/* No more messages from here on; `ended` comes. */
+void tt_drive_quit(struct tt_drive *drive);
 void tt_drive_stop(struct tt_drive *drive);
 
 #endif

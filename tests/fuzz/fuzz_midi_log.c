@@ -101,7 +101,7 @@ static void make_track(struct tt_midi_log *log, const struct tt_midi_survey *sur
     tt_midi_log_rewind(log);
     while ((item = tt_midi_log_next(log, &offset, &frame, &reason)) != TT_MIDI_LOG_DONE) {
         if (item == TT_MIDI_LOG_FRAME)
-            reason = tt_midi_survey_judge(survey, &frame);
+            reason = tt_midi_survey_judge(survey, log, offset, &frame);
         if (item != TT_MIDI_LOG_CUT)
             reasons[FRAME_FIRST + reason].reached++;
         if (item != TT_MIDI_LOG_FRAME)

@@ -131,6 +131,24 @@ class Files(unittest.TestCase):
             _, tracks = midi.read_smf(self.path / "take.mid")
             self.assertEqual([sum(data == NOTE for _, data in track) for track in tracks], [0, 100])
 
+    def test_a_damaged_stamp_moves_no_other(self):
+        """One flipped bit of a time: that frame is left out, counted and located, and no other is moved."""
+        log = bytearray(midi.header() + b"".join(midi.frame(S + i * S // 100, NOTE) for i in range(100))
+                        + midi.frame(3 * S, kind=midi.END))
+        for at, byte, bit in ((20, 7, 4), (50, 8, 1), (50, 11, 5), (99, 11, 5)):  # 0.27 s, 2 s, 17 years
+            with self.subTest(frame=at, byte=byte):
+                damaged = bytearray(log)
+                damaged[64 + 32 * at + byte] ^= 1 << bit
+                self.assertIn("1 times: a stamp that the frames around it contradict", self.convert(bytes(damaged), 1))
+                _, tracks = midi.read_smf(self.path / "take.mid")
+                self.assertEqual([tick for tick, data in tracks[1] if data == NOTE], [i * 500 for i in range(100) if i != at])
+                self.assertEqual(tracks[1][-1][0], 100000)
+                code, out, _ = run("dump", self.path / "take.raw")
+                self.assertEqual(code, 1)
+                self.assertIn(f"warning at byte {64 + 32 * at}: a stamp that the frames around it contradict", out)
+        # The last of all, with nothing behind it: 30 years are no silence.
+        self.assertIn("contradict", self.convert(midi.header() + midi.frame(S, NOTE) + midi.frame(10**9 * S, NOTE), 1))
+
     def test_a_time_before_the_start(self):
         """A loss can begin before the log does, as one that the port's buffer already had."""
         log = self.write("take.raw", midi.header() + midi.frame(S, NOTE) + midi.loss(S - 47419, 2 * S, 5))
@@ -229,7 +247,7 @@ class Files(unittest.TestCase):
 
         def limit():
             resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))
-            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # Python ignores it
 
         code, _, err = run("convert", log, self.path / "take.mid", preexec_fn=limit)
         self.assertEqual(code, 3, err)

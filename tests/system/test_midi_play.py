@@ -87,7 +87,8 @@ class Play(unittest.TestCase):
         self.assertGreaterEqual(time.monotonic() - before, 0.1)
 
     def test_interrupted(self):
-        for number_of_signal in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for number_of_signal in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGALRM, signal.SIGUSR1,
+                                 signal.SIGUSR2, signal.SIGXCPU, signal.SIGVTALRM):
             with self.subTest(number_of_signal):
                 player = self.start(smf(b"\0\x92\x3c\x40" + number(25000 * 1000) + b"\x92\x3c\x00"))
                 self.assertEqual(self.read(3), b"\x92\x3c\x40")
@@ -213,6 +214,60 @@ class Play(unittest.TestCase):
         self.assertGreater(found["clocks"], 2)
         self.assertEqual(found["interval"]["n"] + found["pauses"], found["clocks"] - 1)
         self.assertGreater(found["bpm"], 0)
+
+    def clock(self, *options):
+        """Of a port that a listener has opened, which goes on until it is ended."""
+        listener = subprocess.Popen([TACTUS, "midi", "jitter", "--clock", self.port, "--json", *options], text=True,
+                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(listener.kill)
+        return listener
+
+    def test_clock_from_before_the_start(self):
+        """What waits in the port has no times that are known: it is left out, and said."""
+        os.write(self.master, b"\xf8" * 100)
+        out, err = self.clock("--duration", "100ms").communicate(timeout=LIMIT_S)
+        found = json.loads(out)
+        self.assertEqual((found["clocks"], found["bpm"], found["interval"]["n"], found["bytes_left_out"]), (0, None, 0, 100))
+        self.assertIn("100 bytes that waited there from before the start are left out", err)
+        self.assertIn("no MIDI clock", err)
+
+    def started_clock(self):
+        """It listens: a byte that was there before is gone."""
+        os.write(self.master, b"\xf8")
+        listener = self.clock("--duration", "10min")
+        self.assertIn("1 byte that waited", listener.stderr.readline())
+        return listener
+
+    def test_clock_interrupted(self):
+        listener = self.started_clock()
+        listener.send_signal(signal.SIGINT)
+        out, err = listener.communicate(timeout=LIMIT_S)
+        self.assertEqual((listener.returncode, json.loads(out)["clocks"]), (4, 0), err)
+
+    def test_clock_of_a_port_that_goes_away(self):
+        self.master, slave = pty.openpty()
+        tty.setraw(slave)
+        self.port = os.ttyname(slave)
+        listener = self.started_clock()
+        os.close(slave)
+        os.close(self.master)
+        out, err = listener.communicate(timeout=LIMIT_S)
+        self.assertEqual(listener.returncode, 3, err)
+        self.assertIn(f"{self.port} went away", err)
+        self.assertEqual(json.loads(out)["clocks"], 0)
+
+    def test_jitter_interrupted(self):
+        """What was not sent is not lost."""
+        sender = subprocess.Popen([TACTUS, "midi", "jitter", "--load", "idle", "--gap", "100ms", "--json"], text=True,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.wait_for(lambda: len(list(pathlib.Path(f"/proc/{sender.pid}/task").iterdir())) > 2)
+        time.sleep(0.2)
+        sender.send_signal(signal.SIGINT)
+        out, err = sender.communicate(timeout=LIMIT_S)
+        self.assertEqual(sender.returncode, 4, err)
+        row, = json.loads(out)["methods"]
+        self.assertLess(row["sent"], 300)
+        self.assertEqual(row["lost"], 0)
 
 
 if __name__ == "__main__":

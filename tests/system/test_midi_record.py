@@ -383,7 +383,7 @@ class Record(unittest.TestCase):
 
         def limit():
             resource.setrlimit(resource.RLIMIT_FSIZE, (64 + 32 * 100 + 13, resource.RLIM_INFINITY))
-            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # Python ignores it
 
         recorder = self.start(port.path, preexec_fn=limit)
         end = threading.Event()

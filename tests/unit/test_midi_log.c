@@ -216,6 +216,51 @@ static void test_damage(void **state)
     free(survey);
 }
 
+/* Any bit of a stamp that makes it wrong by more than senders and readers are: that frame is
+ * counted, and no other. */
+static void test_damaged_stamp(void **state)
+{
+    const int64_t start = 400 * TT_NS_PER_S;
+    struct tt_midi_survey *survey = (struct tt_midi_survey *)malloc(sizeof(*survey));
+    struct written written;
+
+    (void)state;
+    assert_non_null(survey);
+    for (size_t damaged = 0; damaged < 10; damaged++) {
+        for (unsigned bit = 0; bit < 34; bit++) {
+            size_t at = TT_MIDI_LOG_HEADER_BYTES + (2 + damaged) * TT_MIDI_FRAME_BYTES;
+            enum tt_midi_frame_reason reason;
+            struct tt_midi_frame frame;
+            struct tt_midi_log log;
+            size_t offset;
+
+            begin(&written, start);
+            put(&written, tt_midi_log_name_frame(0, start, "a", 0));
+            put(&written, tt_midi_log_stamp_frame(0, start, TT_MIDI_STAMP_READ));
+            for (int i = 0; i < 10; i++)
+                put_bytes(&written, 0, start + i * 10000000, "\xF8", 1);
+            written.bytes[at + 8 + bit / 8] ^= (uint8_t)(1U << bit % 8);
+            assert_int_equal(tt_midi_log_open(&log, written.bytes, written.n), TT_MIDI_LOG_OK);
+            tt_midi_survey_log(&log, survey);
+            /* The last one, with nothing behind it, can be true up to a month. */
+            if (damaged == 9 && bit < 22 && !(start / TT_NS_PER_S >> bit & 1)) {
+                assert_int_equal(survey->frames_bad, 0);
+                continue;
+            }
+            /* Too early at the beginning: it moves no other. */
+            if ((start / TT_NS_PER_S >> bit & 1) && damaged < 2)
+                continue;
+            assert_int_equal(survey->bad[TT_MIDI_FRAME_STAMP], 1);
+            assert_int_equal(survey->ports[0].bytes, 9);
+            assert_true(survey->last_mono_ns <= start + 90000000);
+            while (tt_midi_log_next(&log, &offset, &frame, &reason) == TT_MIDI_LOG_FRAME)
+                assert_int_equal(tt_midi_survey_judge(survey, &log, offset, &frame),
+                                 offset == at ? TT_MIDI_FRAME_STAMP : TT_MIDI_FRAME_OK);
+        }
+    }
+    free(survey);
+}
+
 struct expected {
     uint64_t tick;
     enum tt_smf_kind kind;
@@ -332,10 +377,11 @@ static void test_ten_hours(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_layout), cmocka_unit_test(test_bad_frames),
-        cmocka_unit_test(test_header), cmocka_unit_test(test_cut),
-        cmocka_unit_test(test_survey), cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_take),   cmocka_unit_test(test_ten_hours),
+        cmocka_unit_test(test_layout),        cmocka_unit_test(test_bad_frames),
+        cmocka_unit_test(test_header),        cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_survey),        cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_damaged_stamp), cmocka_unit_test(test_take),
+        cmocka_unit_test(test_ten_hours),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
