@@ -104,6 +104,26 @@ class Plans(Gate):
         _, out, _ = run("check", "--json", self.write(plan))
         self.assertIn("changed", [one["kind"] for one in json.loads(out)["findings"]])
 
+    def test_what_comes_at_once(self):
+        """Frames of several talkers come to a bridge at the same moment, and TCP beside them changes their order: no
+        worst case is exceeded."""
+        plan = {"devices": {name: {"bridge": True, "latency": "5us"} for name in ("core", "d0", "d1", "d2")},
+                "links": [{"between": ["core", f"d{d}"], "speed": "1G"} for d in range(3)] +
+                         [{"between": [f"d{d}", f"e{d}{e}"], "speed": "100M"} for d in range(3) for e in range(4)],
+                "streams": [{"name": f"t{e}{s}", "from": f"e0{e}", "to": f"e1{e}", "channels": 2, "bits": 32, "rate": 96000,
+                             "class": "A"} for e in range(4) for s in range(3)],
+                "traffic": [{"name": "tcp", "kind": "tcp", "from": "e00", "to": "e23", "gso": 65536}]}
+        planned = self.path / "planned.json"
+        self.assertEqual(run("plan", self.write(plan), "--output", planned)[0], 0)
+        code, out, _ = run("check", "--json", planned)
+        self.assertEqual(code, 0)
+        worst_ns = {stream["name"]: stream["worst_case_ns"] for stream in json.loads(out)["streams"]}
+        _, out, _ = run("simulate", "--json", "--duration", "10ms", planned)
+        for flow in json.loads(out)["flows"]:
+            if flow["name"] in worst_ns:
+                self.assertLessEqual(flow["delay_max_ns"], worst_ns[flow["name"]], flow["name"])
+        self.assertEqual(len(worst_ns), 12)
+
     def test_first_too_many(self):
         plan = {"links": [{"between": ["a", "b"], "speed": "100M"}],
                 "streams": [{"name": "eight", "from": "a", "to": "b", "channels": 8, "count": 6}]}
