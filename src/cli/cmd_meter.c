@@ -100,7 +100,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         command->require = argument;
         return 0;
     case OPTION_HTML:
-        command->html = argument;
+        command->html = tt_cli_page_option(argument, state);
         return 0;
     case ARGP_KEY_ARG:
         argp_error(state,

@@ -125,6 +125,16 @@ static void check_no_ptp4l(struct tt_doctor *doctor, int rc)
     }
 }
 
+/* `argument` of pmc, to the ptp4l that was asked. */
+static void mend_with_pmc(const struct tt_doctor *doctor, const struct tt_ptp_status *ptp,
+                          struct tt_check *check, const char *argument, const char *where)
+{
+    bool elsewhere = strcmp(doctor->ptp_socket, TT_PTP_SOCKET) != 0;
+
+    tt_check_mend(check, "sudo pmc -u -b 0 -t %x%s%s '%s'%s", ptp->transport,
+                  elsewhere ? " -s " : "", elsewhere ? doctor->ptp_socket : "", argument, where);
+}
+
 static void check_port(struct tt_doctor *doctor, const struct tt_ptp_status *ptp)
 {
     bool follows = ptp->port_state == TT_PTP_SLAVE;
@@ -138,7 +148,7 @@ static void check_port(struct tt_doctor *doctor, const struct tt_ptp_status *ptp
     if (!follows && !leads) {
         tt_check_costs(check, "until the port is SLAVE or MASTER nothing keeps this clock with the "
                               "others");
-        tt_check_mend(check, "pmc -u -b 0 -t 1 'GET PORT_DATA_SET'");
+        mend_with_pmc(doctor, ptp, check, "GET PORT_DATA_SET", "");
     }
 }
 
@@ -172,10 +182,12 @@ static void check_utc(struct tt_doctor *doctor, const struct tt_ptp_status *ptp)
                    ptp->utc_offset_valid ? "valid" : "not marked valid");
     if (!ptp->utc_offset_valid) {
         tt_check_costs(check, "phc2sys leaves the kernel's TAI offset as it is");
-        tt_check_mend(check, "pmc -u -b 0 -t 1 'SET GRANDMASTER_SETTINGS_NP clockClass 248 "
-                             "clockAccuracy 0xfe offsetScaledLogVariance 0xffff currentUtcOffset "
-                             "37 leap61 0 leap59 0 currentUtcOffsetValid 1 ptpTimescale 1 "
-                             "timeTraceable 1 frequencyTraceable 0 timeSource 0xa0'");
+        mend_with_pmc(doctor, ptp, check,
+                      "SET GRANDMASTER_SETTINGS_NP clockClass 248 clockAccuracy 0xfe "
+                      "offsetScaledLogVariance 0xffff currentUtcOffset 37 leap61 0 leap59 0 "
+                      "currentUtcOffsetValid 1 ptpTimescale 1 timeTraceable 1 frequencyTraceable 0 "
+                      "timeSource 0xa0",
+                      ptp->grandmaster_present ? " # on the grandmaster, another machine" : "");
     }
 }
 

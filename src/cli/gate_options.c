@@ -57,7 +57,7 @@ static error_t parse_page(int key, char *argument, struct argp_state *state)
         options->picture = argument;
         return 0;
     case OPTION_HTML:
-        options->html = argument;
+        options->html = tt_cli_page_option(argument, state);
         return 0;
     default:
         return tt_gate_parse(key, argument, state);

@@ -79,6 +79,9 @@ static void check_arguments(const struct tt_watch_options *watch, struct argp_st
         argp_error(state, "--write, --duration and --metrics are for an interface, not for "
                           "--compare");
     }
+    if (watch->write_path && watch->html_path && strcmp(watch->write_path, watch->html_path) == 0) {
+        argp_error(state, "--write and --html name the same file");
+    }
 }
 
 /* What is left behind the options. "-" is standard input, as everywhere. */
@@ -104,7 +107,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         watch->json = true;
         return 0;
     case OPTION_HTML:
-        watch->html_path = argument;
+        watch->html_path = tt_cli_page_option(argument, state);
         return 0;
     case OPTION_METRICS:
         watch->metrics = argument;

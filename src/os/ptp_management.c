@@ -67,6 +67,7 @@ bool tt_ptp_parse(const uint8_t *message, size_t bytes, struct tt_ptp_status *st
         return false;
     }
     data_bytes = bytes - AT_DATA;
+    status->transport = message[0] >> 4;
     switch (tt_get_be16(message + AT_TLV + 4)) {
     case ID_TIME_STATUS:
         if (data_bytes < STATUS_BYTES) {

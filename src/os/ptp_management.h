@@ -27,6 +27,7 @@ enum tt_ptp_port_state { /* IEEE 1588-2019, table 20 */
 };
 
 struct tt_ptp_status {
+    uint8_t transport;        /* majorSdoId (transportSpecific) of the answers */
     bool time_known;          /* TIME_STATUS_NP was answered: */
     int64_t offset_ns;        /* from the grandmaster; as of the last Sync */
     bool grandmaster_present; /* another clock is it */

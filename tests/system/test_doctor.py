@@ -148,6 +148,12 @@ neighborPropDelayThresh 20000000
         self.assertIn("(this machine)", found["ptp4l"]["found"])
         self.assertNotIn("gptp_offset", found)
         self.assertEqual(found["gptp_utc_offset"]["status"], "warning")
+        mend = found["gptp_utc_offset"]["mend"]
+        self.assertNotIn("#", mend)
+        if os.access("/var/run", os.W_OK):  # pmc has its own socket there
+            said = subprocess.run(mend.removeprefix("sudo "), shell=True, capture_output=True, text=True, check=False)
+            self.assertRegex(said.stdout, r"RESPONSE [^$]*currentUtcOffsetValid +1", said.stderr)
+            self.assertEqual(self.wait_for("MASTER", "va")["gptp_utc_offset"]["status"], "good")
         self.start_ptp4l("vb", 200)
         self.wait_for("is ", "vb")
         grandmaster = re.search(r"grandmaster (\w{16})", found["ptp4l"]["found"]).group(1)
@@ -155,6 +161,8 @@ neighborPropDelayThresh 20000000
         self.assertIn(grandmaster, found["ptp4l"]["found"])
         self.assertNotIn("(this machine)", found["ptp4l"]["found"])
         self.assertIn("from the grandmaster", found["gptp_offset"]["found"])
+        if found["gptp_utc_offset"]["status"] == "warning":
+            self.assertIn("# on the grandmaster", found["gptp_utc_offset"]["mend"])
 
     def test_alsa(self):
         self.assertEqual(self.ask()["alsa_config"]["status"], "warning")

@@ -103,6 +103,19 @@ class Files(Case):
             self.assertEqual((found["before"]["pdus"], found["after"]["lost"]), (4000, 0))
         self.assertEqual(found["comparison"]["interval_stdev_ns"]["windows"], 40)
 
+    def test_a_page_takes_the_place_of_no_other_file(self):
+        """Who forgets the name of the page names a capture, the first of a ring."""
+        content = pcap(stream(range(300)))
+        paths = [self.file(name, content) for name in ("a.pcap", "b.pcap")]
+        for arguments in (["--html", *paths], ["--compare", "--html", paths[0], *paths], ["--html", "-", paths[0]],
+                          ["--write", "new", "--html", "new", paths[0]]):
+            self.assertIn("--html", self.tactus(2, "watch", *arguments).stderr)
+        self.assertEqual([pathlib.Path(path).read_bytes() for path in paths], [content, content])
+        page = self.file("page.html", b"")
+        for _ in range(2):  # an empty file, then a page
+            self.tactus(0, "watch", "--html", page, paths[0])
+            self.assertTrue(pathlib.Path(page).read_bytes().startswith(b"<!DOCTYPE html>"))
+
     def test_what_cannot_be_compared(self):
         few, none = list(stream(range(9))), [(START, bytes(12) + b"\x08\x00" + bytes(46))]
         found = self.compare(4, few, few)
