@@ -2,6 +2,7 @@
  * `tactus gate apply`: a schedule into the kernel, all or nothing.
  */
 #include <argp.h>
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -124,6 +125,8 @@ static enum tt_exit take_facts(struct job *job)
     }
     job->port->rate_bps = live.network.ports[0].rate_bps;
     job->port->driver = live.network.ports[0].driver;
+    memcpy(job->port->driver_unknown, live.network.ports[0].driver_unknown,
+           sizeof(job->port->driver_unknown));
     job->port->kernel = live.network.ports[0].kernel;
     job->port->tx_queues = live.network.ports[0].tx_queues;
     snprintf(job->port->name, sizeof(job->port->name), "%s", job->ifname);
@@ -165,6 +168,23 @@ static bool check(const struct job *job)
     return good;
 }
 
+/* The kernel's words for a qdisc whose module is not there. */
+static void say_module(const char *part, const struct tt_qdisc_refusal *refusal)
+{
+    char option[16] = "";
+
+    if (!strstr(refusal->why, "qdisc kind is unknown")) {
+        return;
+    }
+    for (size_t i = 0; part[i] != 0 && i + 1 < sizeof(option); i++) {
+        option[i] = (char)toupper((unsigned char)part[i]);
+    }
+    tt_cli_say(COMMAND,
+               "this kernel has no %s: `modprobe sch_%s`; where there is no such module, a kernel "
+               "with CONFIG_NET_SCH_%s=m",
+               part, part, option);
+}
+
 static int refused(const struct job *job, const struct tt_qdisc_setup *setup, int error,
                    const struct tt_qdisc_refusal *refusal)
 {
@@ -179,6 +199,7 @@ static int refused(const struct job *job, const struct tt_qdisc_setup *setup, in
         : refusal->why[0] ? strerror(-error)
         : job->port->driver ? "; the kernel gave no reason, what its driver cannot do is above"
                             : "");
+    say_module(part, refusal);
     tell(job, "result", json_string("refused"));
     tell(job, "reason", json_string(refusal->why[0] ? refusal->why : strerror(-error)));
     tell(job, "put_back", json_boolean(refusal->put_back));
@@ -219,29 +240,41 @@ static int read_back(const struct job *job, const struct tt_qdisc_setup *setup)
     return difference ? TT_EXIT_NEGATIVE : TT_EXIT_GOOD;
 }
 
-static int set_up(const struct job *job)
+static enum tt_exit make_setup(const struct job *job, struct tt_qdisc_setup *ret_setup)
 {
-    struct tt_qdisc_setup setup;
-    struct tt_qdisc_refusal refusal;
-    int error = tt_gate_setup_make(job->port, &setup);
-    int code;
+    int error = tt_gate_setup_make(job->port, ret_setup);
 
     if (error != 0) {
         tt_cli_say(COMMAND, error == -ERANGE
                                 ? "an interval or a delay is above 4.29 s, the most that "
                                   "the kernel can be told"
                                 : "out of memory");
-        return error == -ERANGE ? TT_EXIT_NEGATIVE : TT_EXIT_ENVIRONMENT;
     }
-    error = tt_qdisc_setup(job->ifname, &setup, &refusal);
-    code = error ? refused(job, &setup, error, &refusal) : read_back(job, &setup);
-    free(setup.gates.entries);
-    return code;
+    return error == 0 ? TT_EXIT_GOOD : error == -ERANGE ? TT_EXIT_NEGATIVE : TT_EXIT_ENVIRONMENT;
+}
+
+static int set_up(const struct job *job, const struct tt_qdisc_setup *setup)
+{
+    struct tt_qdisc_refusal refusal;
+    int error = tt_qdisc_setup(job->ifname, setup, &refusal);
+
+    return error ? refused(job, setup, error, &refusal) : read_back(job, setup);
+}
+
+static void tell_command(const struct job *job)
+{
+    char *command = tt_gate_command(job->port, job->ifname);
+
+    tell(job, "command", json_string(command ? command : "?"));
+    if (job->dry_run && !job->options.json) {
+        printf("\n%s\n", command ? command : "?");
+    }
+    free(command);
 }
 
 static int apply(struct job *job, struct tt_gate_file *file)
 {
-    char *command;
+    struct tt_qdisc_setup setup;
     bool good;
     int code;
 
@@ -249,25 +282,30 @@ static int apply(struct job *job, struct tt_gate_file *file)
     if (!job->port) {
         return TT_EXIT_USAGE;
     }
+    if (job->port->class_count == 0 && !job->port->has_schedule) {
+        tt_cli_say(COMMAND,
+                   "%s has no gates for %s: neither taprio nor mqprio, which the root has to be",
+                   job->options.path, job->ifname);
+        return TT_EXIT_USAGE;
+    }
     code = (int)take_facts(job);
     if (code != TT_EXIT_GOOD) {
         return code;
     }
     good = check(job);
-    command = tt_gate_command(job->port, job->ifname);
-    tell(job, "command", json_string(command ? command : "?"));
-    if (job->dry_run && !job->options.json) {
-        printf("\n%s\n", command ? command : "?");
-    }
-    free(command);
-    if (job->dry_run) {
-        return good ? TT_EXIT_GOOD : TT_EXIT_NEGATIVE;
+    if (job->port->class_count > 0) {
+        tell_command(job);
     }
     if (!good && !job->force) {
         tt_cli_say(COMMAND, "nothing was changed; --force tries it all the same");
         return TT_EXIT_NEGATIVE;
     }
-    return set_up(job);
+    code = (int)make_setup(job, &setup);
+    if (code == TT_EXIT_GOOD) {
+        code = job->dry_run ? TT_EXIT_GOOD : set_up(job, &setup);
+        free(setup.gates.entries);
+    }
+    return code;
 }
 
 int tt_cmd_gate_apply(int argc, char **argv)

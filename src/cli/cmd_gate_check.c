@@ -123,7 +123,7 @@ static int check(const struct tt_gate_file *file, bool json)
         tt_cli_say(COMMAND, "out of memory");
     } else {
         tt_gate_lint(&file->network, &options, &findings);
-        check_streams(file, &bounds, tt_gate_planned(file, bounds.flows_ns), &findings);
+        check_streams(file, &bounds, tt_gate_planned(file, &bounds), &findings);
         print(file, json, &bounds, &findings);
         code = worst(&findings) >= TT_GATE_WRONG ? TT_EXIT_NEGATIVE : TT_EXIT_GOOD;
     }

@@ -214,6 +214,25 @@ void tt_gate_file_usual_traffic(struct tt_gate_file *file)
     }
 }
 
+static bool has_gates(const struct tt_gate_port *port)
+{
+    bool shaped = port->has_schedule || port->class_count > 0;
+
+    for (unsigned c = 0; c < TT_GATE_CLASSES; c++) {
+        shaped = shaped || port->etf[c].set || port->cbs[c].set;
+    }
+    return shaped;
+}
+
+static int say_no_gates(const json_t *qdiscs, struct tt_message *message)
+{
+    const char *kind = json_string_value(json_object_get(json_array_get(qdiscs, 0), "kind"));
+
+    return tt_say(-EINVAL, message,
+                  "qdiscs%s no gates in this file%s%.40s%s; kinds known are " TT_GATE_TC_KINDS,
+                  kind ? "[0]:" : ":", kind ? " (it has " : "", kind ? kind : "", kind ? ")" : "");
+}
+
 static int parse_tc(json_t *root, const struct tt_gate_file_options *options,
                     struct tt_gate_file *file, struct tt_message *message)
 {
@@ -228,8 +247,12 @@ static int parse_tc(json_t *root, const struct tt_gate_file_options *options,
     port->rate_bps = options->rate_bps;
     port->kernel = options->kernel;
     port->driver = options->driver;
+    memcpy(port->driver_unknown, options->driver_unknown, sizeof(port->driver_unknown));
     port->tx_queues = options->tx_queues;
     error = tt_gate_tc_read(root, &place, port, &file->entries[0]);
+    if (error == 0 && !has_gates(port)) {
+        error = say_no_gates(root, message);
+    }
     if (error == 0 && port->name[0] == 0) {
         snprintf(port->name, sizeof(port->name), "the interface");
     }

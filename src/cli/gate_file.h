@@ -23,6 +23,7 @@ struct tt_gate_file_options {
     int64_t rate_bps; /* 0: not said */
     unsigned kernel;
     enum tt_gate_driver driver;
+    char driver_unknown[TT_DRIVER_NAME];
     unsigned tx_queues;
 };
 
@@ -31,6 +32,7 @@ struct tt_gate_device {
     bool bridge;
     int64_t latency_ns;
     enum tt_gate_driver driver;
+    char driver_unknown[TT_DRIVER_NAME];
     unsigned kernel;
     unsigned tx_queues;
     enum tt_gate_mode mode;

@@ -73,7 +73,9 @@ int tt_gate_read_device(const char *name, json_t *json, struct tt_gate_file *fil
     if (error != 0) {
         return error;
     }
-    device->driver = driver ? tt_gate_driver_find(driver) : TT_DRIVER_OTHER;
+    if (driver) {
+        tt_gate_driver_set(&device->driver, device->driver_unknown, driver);
+    }
     device->tx_queues = (unsigned)queues;
     if (kernel && tt_gate_kernel_parse(kernel, &device->kernel)) {
         return tt_say(-EINVAL, message, "%s: kernel %.40s is no version such as 6.12", place.where,
@@ -113,6 +115,7 @@ static void add_ports(struct tt_gate_file *file, unsigned a, unsigned b, int64_t
             .bridge = from->bridge,
             .tx_queues = from->tx_queues,
         };
+        memcpy(port->driver_unknown, from->driver_unknown, sizeof(port->driver_unknown));
         snprintf(port->name, sizeof(port->name), "%.24s -> %.24s", from->name, to->name);
         /* A bridge has a queue for each priority unless its gates say otherwise. */
         for (unsigned p = 0; from->bridge && p < 8; p++) {

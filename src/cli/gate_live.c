@@ -120,7 +120,12 @@ static void set_facts(const char *ifname, const struct tt_gate_file_options *opt
     snprintf(port->name, sizeof(port->name), "%s", ifname);
     port->rate_bps = options->rate_bps ? options->rate_bps : facts.speed_bps;
     port->tx_queues = options->tx_queues ? options->tx_queues : facts.tx_queues;
-    port->driver = options->driver ? options->driver : tt_gate_driver_find(facts.driver);
+    if (options->driver || options->driver_unknown[0]) {
+        port->driver = options->driver;
+        memcpy(port->driver_unknown, options->driver_unknown, sizeof(port->driver_unknown));
+    } else {
+        tt_gate_driver_set(&port->driver, port->driver_unknown, facts.driver);
+    }
     port->kernel = options->kernel;
     if (port->kernel == 0 && uname(&system) == 0) {
         tt_gate_kernel_parse(system.release, &port->kernel);

@@ -78,8 +78,7 @@ static error_t parse_tc(int key, char *argument, struct argp_state *state)
         fault = tt_gate_kernel_parse(argument, &options->file.kernel);
         break;
     case OPTION_DRIVER:
-        options->file.driver = tt_gate_driver_find(argument);
-        fault = options->file.driver == TT_DRIVER_OTHER ? "is no driver that is known here" : NULL;
+        tt_gate_driver_set(&options->file.driver, options->file.driver_unknown, argument);
         break;
     case OPTION_QUEUES:
         fault = tt_value_number(argument, &queues);

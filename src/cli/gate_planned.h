@@ -6,6 +6,7 @@
 #define TT_CLI_GATE_PLANNED_H
 
 #include "cli/gate_file.h"
+#include "gate/bound.h"
 
 enum tt_gate_planned {
     TT_GATE_NOT_PLANNED,
@@ -13,7 +14,9 @@ enum tt_gate_planned {
     TT_GATE_CHANGED /* since it was planned */
 };
 
-/* Planned: the streams' delays go into delays_ns, one for each flow; else it is left alone. */
-enum tt_gate_planned tt_gate_planned(const struct tt_gate_file *file, int64_t *delays_ns);
+/* Planned: the bounds of streams, and of classes of streams alone, become the plan's; else they are
+ * left alone. */
+enum tt_gate_planned tt_gate_planned(const struct tt_gate_file *file,
+                                     struct tt_gate_bounds *bounds);
 
 #endif

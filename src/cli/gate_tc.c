@@ -316,6 +316,13 @@ static int read_cbs(const json_t *options, const struct tt_gate_place *place,
     return error;
 }
 
+/* Not so the kinds of three letters: etf and ets are both there. */
+static bool is_misspelt(const char *kind)
+{
+    return strlen(kind) > 4 &&
+           (tt_word_distance(kind, "taprio") <= 2 || tt_word_distance(kind, "mqprio") <= 2);
+}
+
 static int read_qdisc(const json_t *qdisc, const struct tt_gate_place *place,
                       struct tt_gate_port *port, struct tt_gate_entry **ret_entries)
 {
@@ -337,6 +344,10 @@ static int read_qdisc(const json_t *qdisc, const struct tt_gate_place *place,
     }
     if (strcmp(kind, "mqprio") == 0) {
         return read_map(options, place, port);
+    }
+    if (is_misspelt(kind)) {
+        return tt_say(-EINVAL, place->message, "%s: kind %.40s; kinds known are " TT_GATE_TC_KINDS,
+                      place->where, kind);
     }
     class = class_of_queue(port, root ? 0 : queue_of(qdisc));
     if (class >= 0 && strcmp(kind, "etf") == 0) {

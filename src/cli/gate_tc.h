@@ -23,4 +23,6 @@ int tt_gate_tc_taprio(const json_t *options, const struct tt_gate_place *place,
 /* A port's qdiscs, as tc would print them. */
 json_t *tt_gate_tc_json(const struct tt_gate_port *port);
 
+#define TT_GATE_TC_KINDS "taprio, mqprio, etf, cbs"
+
 #endif

@@ -3,6 +3,10 @@
  */
 #include "gate/driver.h"
 
+#include <stddef.h>
+#include <stdio.h>
+
+#include "base/attr.h"
 #include "base/ns.h"
 #include "base/word.h"
 
@@ -17,6 +21,7 @@ static const struct tt_driver_limits limits[TT_DRIVERS] = {
                        .no_future_base = true},
     [TT_DRIVER_IGB] = {.name = "igb", .device = "Intel i210", .cbs_queues = 0x3},
     [TT_DRIVER_STMMAC] = {.name = "stmmac",
+                          .also = {"st_gmac", "st_xgmac", "stmmaceth"},
                           .device = "Synopsys DesignWare",
                           .offload = true,
                           .entries_max = 64,
@@ -24,6 +29,7 @@ static const struct tt_driver_limits limits[TT_DRIVERS] = {
                           .interval_max_ns = (1 << 16) - 1,
                           .cbs_queues = 0xfe},
     [TT_DRIVER_AM65_CPSW] = {.name = "am65-cpsw",
+                             .also = {"am65-cpsw-nuss"},
                              .device = "TI AM65x",
                              .offload = true,
                              .entries_max = 64,
@@ -31,12 +37,14 @@ static const struct tt_driver_limits limits[TT_DRIVERS] = {
                              .no_extension = true,
                              .needs_up = true},
     [TT_DRIVER_FELIX] = {.name = "felix",
+                         .also = {"mscc_felix"},
                          .device = "NXP Felix (LS1028A)",
                          .offload = true,
                          .entries_max = 63,
                          .cycle_max_ns = TT_NS_PER_S,
                          .static_guard = true},
     [TT_DRIVER_LAN966X] = {.name = "lan966x",
+                           .also = {"lan966x-switch"},
                            .device = "Microchip LAN966x",
                            .offload = true,
                            .interval_min_ns = TT_NS_PER_US,
@@ -54,6 +62,7 @@ static const struct tt_driver_limits limits[TT_DRIVERS] = {
                              .set_only = true,
                              .no_extension = true},
     [TT_DRIVER_ENETC] = {.name = "enetc",
+                         .also = {"fsl_enetc", "fsl_enetc_vf"},
                          .device = "NXP ENETC (LS1028A)",
                          .offload = true,
                          .excludes_etf = true,
@@ -62,14 +71,28 @@ static const struct tt_driver_limits limits[TT_DRIVERS] = {
     [TT_DRIVER_TUN] = {.name = "tun", .device = "a TAP"},
 };
 
-enum tt_gate_driver tt_gate_driver_find(const char *name)
+static bool is_named(const struct tt_driver_limits *driver, const char *name)
 {
+    bool named = tt_word_same(driver->name, name);
+
+    for (size_t i = 0; i < TT_COUNT_OF(driver->also) && driver->also[i]; i++) {
+        named = named || tt_word_same(driver->also[i], name);
+    }
+    return named;
+}
+
+void tt_gate_driver_set(enum tt_gate_driver *ret_driver, char ret_unknown[TT_DRIVER_NAME],
+                        const char *name)
+{
+    *ret_driver = TT_DRIVER_OTHER;
+    ret_unknown[0] = 0;
     for (int i = 1; i < TT_DRIVERS; i++) {
-        if (tt_word_same(limits[i].name, name)) {
-            return (enum tt_gate_driver)i;
+        if (is_named(&limits[i], name)) {
+            *ret_driver = (enum tt_gate_driver)i;
+            return;
         }
     }
-    return TT_DRIVER_OTHER;
+    snprintf(ret_unknown, TT_DRIVER_NAME, "%s", name);
 }
 
 const struct tt_driver_limits *tt_gate_driver_limits(enum tt_gate_driver driver)

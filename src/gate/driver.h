@@ -27,6 +27,7 @@ enum tt_gate_driver {
 
 struct tt_driver_limits {
     const char *name;
+    const char *also[3];     /* as `ethtool -i` has it, or its module */
     const char *device;      /* what people know it by */
     int64_t entries_max;     /* 0: no limit known */
     int64_t interval_min_ns; /* 0: … */
@@ -46,8 +47,11 @@ struct tt_driver_limits {
     unsigned cbs_queues; /* bit q: queue q has a shaper; 0: not known */
 };
 
-/* TT_DRIVER_OTHER where the name is not known. */
-enum tt_gate_driver tt_gate_driver_find(const char *name);
+#define TT_DRIVER_NAME 32
+
+/* By any of its names; ret_unknown is the name where it is not known, else empty. */
+void tt_gate_driver_set(enum tt_gate_driver *ret_driver, char ret_unknown[TT_DRIVER_NAME],
+                        const char *name);
 const struct tt_driver_limits *tt_gate_driver_limits(enum tt_gate_driver driver);
 
 #endif

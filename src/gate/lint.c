@@ -81,17 +81,20 @@ int64_t tt_gate_usable_ns(const struct tt_gate_port *port, unsigned class)
 static void refuse_queues(const struct tt_gate_port *port, struct tt_gate_findings *findings)
 {
     if (port->tx_queues == 1) {
-        tt_gate_remedy(tt_gate_find(findings, TT_GATE_REFUSED, "one_queue", port, -1,
-                                    "the device has one transmit queue (\"Multi-queue device is "
-                                    "required\")"),
-                       "veth: ip link add ... numtxqueues 8; TAP: IFF_MULTI_QUEUE");
+        tt_gate_remedy(
+            tt_gate_find(findings, TT_GATE_REFUSED, "one_queue", port, -1,
+                         "the device has one transmit queue%s",
+                         port->has_schedule ? " (\"Multi-queue device is required\")" : ""),
+            "veth: ip link add ... numtxqueues 8; TAP: IFF_MULTI_QUEUE");
         return;
     }
     if (port->tx_queues > 0 && port->class_count > port->tx_queues) {
         tt_gate_remedy(tt_gate_find(findings, TT_GATE_REFUSED, "more_classes_than_queues", port, -1,
-                                    "%u traffic classes on %u queues (\"Number of traffic classes "
-                                    "is greater than number of HW queues\")",
-                                    port->class_count, port->tx_queues),
+                                    "%u traffic classes on %u queues%s", port->class_count,
+                                    port->tx_queues,
+                                    port->has_schedule ? " (\"Number of traffic classes is greater "
+                                                         "than number of HW queues\")"
+                                                       : ""),
                        "use %u classes at most", port->tx_queues);
     }
     for (unsigned c = 0; c < port->class_count; c++) {
@@ -223,6 +226,10 @@ void tt_gate_lint_kernel(const struct tt_gate_port *port, struct tt_gate_finding
                        "one taprio, as the root; set it up anew if it was tried");
     }
     if (!port->has_schedule) {
+        /* mqprio; a bridge's classes are not Linux's. */
+        if (port->class_count > 0 && !port->bridge) {
+            refuse_queues(port, findings);
+        }
         return;
     }
     if (port->class_count == 0) {

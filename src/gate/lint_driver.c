@@ -6,6 +6,8 @@
 #include "base/min_max.h"
 #include "gate/lint.h"
 
+#include <stdio.h>
+
 static void check_entries(const struct tt_gate_port *port, const struct tt_driver_limits *limits,
                           struct tt_gate_findings *findings)
 {
@@ -85,12 +87,29 @@ static void check_cycle(const struct tt_gate_port *port, const struct tt_driver_
     }
 }
 
+static void say_unknown(const struct tt_gate_port *port, struct tt_gate_findings *findings)
+{
+    struct tt_gate_finding *finding = tt_gate_find(
+        findings, TT_GATE_NOTE, "driver_unknown", port, -1,
+        "no known limits of the driver %s: what it refuses is not said here", port->driver_unknown);
+    size_t n = (size_t)snprintf(finding->remedy, sizeof(finding->remedy), "known are");
+
+    for (int i = 1; i < TT_DRIVERS && n < sizeof(finding->remedy); i++) {
+        n +=
+            (size_t)snprintf(finding->remedy + n, sizeof(finding->remedy) - n, "%s %s",
+                             i > 1 ? "," : "", tt_gate_driver_limits((enum tt_gate_driver)i)->name);
+    }
+}
+
 void tt_gate_lint_driver(const struct tt_gate_port *port,
                          const struct tt_gate_lint_options *options,
                          struct tt_gate_findings *findings)
 {
     const struct tt_driver_limits *limits = tt_gate_driver_limits(port->driver);
 
+    if (port->driver_unknown[0]) {
+        say_unknown(port, findings);
+    }
     if (!port->has_schedule || port->mode != TT_GATE_OFFLOAD || port->schedule.entry_count == 0) {
         return;
     }

@@ -38,6 +38,36 @@ static int64_t flow_bps(const struct tt_flow *flow)
                                             (int64_t)flow->rate_hz / flow->interval_samples;
 }
 
+/* A kernel that does not count all that is on the wire sends it all the same. */
+static bool check_overrun(const struct tt_gate_port *port, const struct tt_flow *flow, unsigned c,
+                          int64_t need_ns, struct tt_gate_findings *findings)
+{
+    enum tt_gate_keeper keeper = tt_gate_keeper_of(port);
+    struct tt_taprio taprio;
+    int64_t bytes;
+
+    if (keeper == TT_KEEPER_WIRE) {
+        return false;
+    }
+    tt_taprio_init(&taprio, port, keeper);
+    bytes = tt_taprio_frame(&taprio, flow->frame_bytes);
+    if (!tt_taprio_ever(&taprio, c, bytes)) {
+        return false;
+    }
+    tt_gate_remedy(tt_gate_find(findings, TT_GATE_WRONG, "overrun", port, (int)c,
+                                "%s: a frame of %" PRId64 " bytes on the wire takes %s, and the "
+                                "longest window is %s: Linux %u.%u counts %" PRId64
+                                " bytes, sends it, and it ends up to %s after its gate has closed",
+                                flow->name, tt_wire_bytes(flow->frame_bytes),
+                                tt_gate_us(need_ns).text,
+                                tt_gate_us(port->list->classes[c].longest_ns).text,
+                                port->kernel / 1000, port->kernel % 1000, bytes,
+                                tt_gate_us(tt_taprio_overrun_ns(&taprio, c, bytes, need_ns)).text),
+                   "widen it to %s%s", tt_gate_us(need_ns).text,
+                   port->size_table ? "" : ", and a size table: stab overhead 24");
+    return true;
+}
+
 static void check_fit(const struct tt_gate_port *port, const struct tt_flow *flow, unsigned c,
                       struct tt_gate_findings *findings)
 {
@@ -49,7 +79,7 @@ static void check_fit(const struct tt_gate_port *port, const struct tt_flow *flo
     int64_t guard_ns = usable_ns == INT64_MAX ? 0 : longest_ns - usable_ns;
     struct tt_gate_finding *finding;
 
-    if (need_ns <= usable_ns) {
+    if (need_ns <= usable_ns || check_overrun(port, flow, c, need_ns, findings)) {
         return;
     }
     finding = tt_gate_find(
@@ -94,27 +124,66 @@ static void check_whole(const struct tt_gate_port *port, const struct tt_flow *f
                    segments, fits);
 }
 
-/* How much is left over in the window behind the frames that fit, where software keeps the gate. */
-static void check_slack(const struct tt_gate_port *port, const struct tt_flow *flow, unsigned c,
+/* What waits in a class for one of its windows. */
+struct queued {
+    int64_t frames;
+    int64_t wire_ns;
+};
+
+/* Of TCP as much as there is room for; of the others what they bring from window to window. */
+static struct queued queued_for(const struct tt_gate_port *port, const struct tt_flow *flow,
+                                unsigned c)
+{
+    int64_t wire_ns = tt_wire_ns(tt_wire_bytes(flow->frame_bytes), tt_gate_rate(port));
+    int64_t window_ns = port->list->classes[c].longest_ns;
+    int64_t apart_ns = window_ns + tt_gate_list_longest_closed(port->list, c);
+    int64_t interval_ns = flow->interval_samples * TT_NS_PER_S / flow->rate_hz;
+    int64_t frames = flow->kind == TT_FLOW_BULK
+                         ? tt_gate_usable_ns(port, c) / wire_ns
+                         : (apart_ns + interval_ns - 1) / tt_max64(1, interval_ns);
+
+    return (struct queued){frames, frames * wire_ns};
+}
+
+/* How much is left over in the window behind the class's frames, where software keeps the gate. */
+static void check_slack(const struct tt_network *network, unsigned port_number, unsigned c,
                         int64_t margin_ns, struct tt_gate_findings *findings)
 {
-    int64_t need_ns = tt_wire_ns(tt_wire_bytes(flow->frame_bytes), tt_gate_rate(port));
+    const struct tt_gate_port *port = &network->ports[port_number];
     int64_t usable_ns = tt_gate_usable_ns(port, c);
-    int64_t fits = usable_ns / need_ns;
-    int64_t slack_ns = usable_ns - fits * need_ns;
+    const struct tt_flow *first = NULL;
+    struct queued all = {0};
 
-    if (port->mode != TT_GATE_SOFTWARE || port->bridge || usable_ns == INT64_MAX || fits < 1 ||
-        slack_ns >= margin_ns) {
+    if (port->mode != TT_GATE_SOFTWARE || port->bridge || usable_ns == INT64_MAX) {
+        return;
+    }
+    for (size_t i = 0; i < network->flow_count; i++) {
+        const struct tt_flow *flow = &network->flows[i];
+
+        if (passes(flow, port_number) && tt_gate_class_of(port, flow->priority) == c) {
+            struct queued of = queued_for(port, flow, c);
+
+            if (flow->kind == TT_FLOW_BULK) {
+                all = of; /* the whole window, whatever else there is */
+                first = flow;
+                break;
+            }
+            first = first ? first : flow;
+            all.frames += of.frames;
+            all.wire_ns += of.wire_ns;
+        }
+    }
+    /* What does not fit at all is told elsewhere. */
+    if (all.frames == 0 || all.wire_ns > usable_ns || usable_ns - all.wire_ns >= margin_ns) {
         return;
     }
     tt_gate_remedy(tt_gate_find(findings, TT_GATE_WARNING, "little_slack", port, (int)c,
-                                "%s: %" PRId64 " %s of %" PRId64
-                                " bytes and %s to spare; software that is "
+                                "%s: %" PRId64 " %s in a window, and %s to spare; software that is "
                                 "later than that loses %s",
-                                flow->name, fits, fits == 1 ? "frame" : "frames",
-                                tt_wire_bytes(flow->frame_bytes), tt_gate_us(slack_ns).text,
-                                fits == 1 ? "the window" : "the last one"),
-                   "widen it by %s", tt_gate_us(margin_ns - slack_ns).text);
+                                first->name, all.frames, all.frames == 1 ? "frame" : "frames",
+                                tt_gate_us(usable_ns - all.wire_ns).text,
+                                all.frames == 1 ? "the window" : "the last one"),
+                   "widen it by %s", tt_gate_us(margin_ns - (usable_ns - all.wire_ns)).text);
 }
 
 /* Up to 7.x a packet whose launch time is the gate's opening itself is dropped. */
@@ -248,13 +317,17 @@ void tt_gate_lint_traffic(const struct tt_network *network, unsigned port_number
         if (port->list) {
             check_fit(port, flow, c, findings);
             check_whole(port, flow, c, findings);
-            check_slack(port, flow, c, options->software_margin_ns, findings);
             check_edge(port, flow, c, findings);
         }
     }
     check_load(port, &load,
                options->reserve_percent > 0 ? options->reserve_percent : TT_PLAN_RESERVE_PERCENT,
                findings);
+    for (unsigned c = 0; port->list && c < TT_GATE_CLASSES; c++) {
+        if (load.used >> c & 1) {
+            check_slack(network, port_number, c, options->software_margin_ns, findings);
+        }
+    }
     if (port->list) {
         check_closed(port, &load, findings);
         check_ptp(port, findings);

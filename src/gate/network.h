@@ -49,7 +49,8 @@ struct tt_gate_port {
     int64_t rate_bps; /* 0: unknown */
     int64_t delay_ns; /* from a frame's end to its being at the next node's queue */
     enum tt_gate_driver driver;
-    unsigned kernel; /* 6.12: 6012; 0: unknown, or no Linux */
+    char driver_unknown[TT_DRIVER_NAME]; /* its name, where its limits are not known */
+    unsigned kernel;                     /* 6.12: 6012; 0: unknown, or no Linux */
     enum tt_gate_mode mode;
     bool bridge;
     unsigned tx_queues;   /* 0: unknown */

@@ -160,6 +160,10 @@ static size_t gather(struct tt_plan_run *run, unsigned port)
         }
     }
     sort_items(run->items, n);
+    /* Which of two that come at once is first, nobody says; behind them it matters. */
+    for (size_t i = 1; i < n; i++) {
+        run->mixed = run->mixed || run->items[i].phase_ns == run->items[i - 1].phase_ns;
+    }
     return n;
 }
 

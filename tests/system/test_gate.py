@@ -72,7 +72,12 @@ class Plans(Gate):
         picture = self.path / "cycle.svg"
         page = self.path / "cycle.html"
         self.assertEqual(run("plan", EXAMPLES / "gate-stage.json", "--output", planned)[0], 0)
-        self.assertEqual(run("check", planned)[0], 0)
+        code, out, _ = run("check", "--json", planned)
+        self.assertEqual(code, 0)
+        streams = [one for one in json.loads(out)["classes"] if one["class"] > 0 and one["load_bits_per_s"] > 0]
+        self.assertGreater(len(streams), 0)
+        for one in streams:
+            self.assertIsNotNone(one["worst_wait_ns"], one)
         code, out, _ = run("simulate", "--json", "--duration", "100ms", "--picture", picture, "--html", page, "--port", "middle -> desk", planned)
         self.assertEqual(code, 0)
         plan = json.loads(planned.read_text(encoding="utf-8"))["plan"]
@@ -98,6 +103,26 @@ class Plans(Gate):
         plan["streams"][0]["offset"] += 1000
         _, out, _ = run("check", "--json", self.write(plan))
         self.assertIn("changed", [one["kind"] for one in json.loads(out)["findings"]])
+
+    def test_what_comes_at_once(self):
+        """Frames of several talkers come to a bridge at the same moment, and TCP beside them changes their order: no
+        worst case is exceeded."""
+        plan = {"devices": {name: {"bridge": True, "latency": "5us"} for name in ("core", "d0", "d1", "d2")},
+                "links": [{"between": ["core", f"d{d}"], "speed": "1G"} for d in range(3)] +
+                         [{"between": [f"d{d}", f"e{d}{e}"], "speed": "100M"} for d in range(3) for e in range(4)],
+                "streams": [{"name": f"t{e}{s}", "from": f"e0{e}", "to": f"e1{e}", "channels": 2, "bits": 32, "rate": 96000,
+                             "class": "A"} for e in range(4) for s in range(3)],
+                "traffic": [{"name": "tcp", "kind": "tcp", "from": "e00", "to": "e23", "gso": 65536}]}
+        planned = self.path / "planned.json"
+        self.assertEqual(run("plan", self.write(plan), "--output", planned)[0], 0)
+        code, out, _ = run("check", "--json", planned)
+        self.assertEqual(code, 0)
+        worst_ns = {stream["name"]: stream["worst_case_ns"] for stream in json.loads(out)["streams"]}
+        _, out, _ = run("simulate", "--json", "--duration", "10ms", planned)
+        for flow in json.loads(out)["flows"]:
+            if flow["name"] in worst_ns:
+                self.assertLessEqual(flow["delay_max_ns"], worst_ns[flow["name"]], flow["name"])
+        self.assertEqual(len(worst_ns), 12)
 
     def test_first_too_many(self):
         plan = {"links": [{"between": ["a", "b"], "speed": "100M"}],
@@ -181,10 +206,38 @@ class WrongInput(Gate):
                  "line 2, column 30: devices: a: kernel x is no version"),
                 ('{"links": [{"between": ["a", "b"], "speed": "1G"}],\n "limits": {"cycle":\n  "x"}}',
                  "line 3, column 3: limits: cycle"),
+                ("[]", "line 1, column 1: qdiscs: no gates in this file; kinds known are taprio, mqprio, etf, cbs"),
+                ('[\n {"kind": "fq_codel"}]', "line 2, column 2: qdiscs[0]: no gates in this file (it has fq_codel)"),
+                ('[{"kind": "fq"},\n  {"kind": "tapiro"}]', "line 2, column 12: qdiscs[1]: kind tapiro; kinds known are"),
                 ('[{"kind": "fq"},\n {"kind": "taprio", "options": {"tc": 99}}]', "line 2, column 2: qdiscs[1]: tc is 99")):
             with self.subTest(words):
                 self.says(2, words, "check", self.write(text))
         self.says(3, "Is a directory", "check", self.path)
+
+    def test_apply_what_is_no_root(self):
+        """Neither to a kernel nor in words: there is nothing to set up."""
+        for content in ([], [{"kind": "htb", "root": True}], [{"kind": "etf", "root": True, "options": {"delta": 1}}]):
+            self.says(2, "no gates", "apply", "--dry-run", "-i", "lo", self.write(content))
+
+    def test_commands(self):
+        """mqprio is no taprio, and what is below the root is there too."""
+        qdiscs = [{"kind": "mqprio", "root": True, "options": {"tc": 2, "map": [0, 1] + [0] * 14, "queues": [[0, 0], [1, 2]]}},
+                  {"kind": "cbs", "parent": "100:2", "options": {"idleslope": 20000, "sendslope": -980000, "hicredit": 30,
+                                                                 "locredit": -1470}}]
+        code, out, _ = run("apply", "--dry-run", "--force", "-i", "lo", self.write(qdiscs))
+        self.assertEqual(code, 0)
+        self.assertIn("mqprio num_tc 2 map 0 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 queues 1@0 2@1 hw 0\n"
+                      "tc qdisc replace dev lo parent 100:2 cbs idleslope 20000 sendslope -980000 hicredit 30", out)
+        self.says(1, "nothing was changed", "apply", "--dry-run", "-i", "lo", self.write(qdiscs))
+        self.says(1, "one transmit queue", "check", "--queues", 1, self.write(qdiscs))
+
+    def test_drivers(self):
+        """By the kernel's own names; one that is not known is said, and no fault."""
+        link = {"links": [{"between": ["a", "b"], "speed": "1G"}], "devices": {"a": {"driver": "e1000e"}}}
+        self.says(0, "no known limits of the driver e1000e", "check", self.write(link))
+        self.says(0, "known are igc, igb, stmmac", "check", "--driver", "virtio_net", "--speed", "1G", self.write(SCHEDULE))
+        code, out, _ = run("check", "--driver", "fsl_enetc", "--speed", "1G", self.write(SCHEDULE))
+        self.assertEqual((code, "no known limits" in out), (0, False))
 
     def test_more_than_goes(self):
         plan = {"links": [{"between": ["a", "b"], "speed": "1G"}],
