@@ -135,7 +135,7 @@ static int refuse(const struct job *job)
         tt_cli_say(
             COMMAND,
             "it cannot be done: with %s the ports of a ring wait for each other for ever, %s "
-            "among them",
+            "among them; leave one link of the ring out, and streams go round the other way",
             stream, port);
         break;
     default:

@@ -280,6 +280,19 @@ static bool hand_on(struct tt_plan_run *run, unsigned port)
     return moved;
 }
 
+/* What goes to listeners alone is not of a ring. */
+static bool feeds(const struct tt_plan_run *run, unsigned port)
+{
+    for (size_t i = 0; i < run->visit_count; i++) {
+        const struct tt_plan_visit *visit = &run->visits[i];
+
+        if (visit->parent >= 0 && run->visits[visit->parent].port == port) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static enum tt_plan_fault settle(struct tt_plan_run *run)
 {
     bool moved = true;
@@ -293,7 +306,7 @@ static enum tt_plan_fault settle(struct tt_plan_run *run)
         for (size_t i = 0; i < run->network->port_count; i++) {
             if (hand_on(run, run->order[i])) {
                 place(run, run->order[i]);
-                moving = run->order[i];
+                moving = feeds(run, run->order[i]) ? run->order[i] : moving;
                 moved = true;
             }
         }

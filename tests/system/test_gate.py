@@ -124,6 +124,19 @@ class Plans(Gate):
                 self.assertLessEqual(flow["delay_max_ns"], worst_ns[flow["name"]], flow["name"])
         self.assertEqual(len(worst_ns), 12)
 
+    def test_ring(self):
+        """What a ring does not let be planned names a port of it, and the remedy is one."""
+        ring = [{"between": [f"r{i}", f"r{(i + 1) % 6}"], "speed": "1G"} for i in range(6)]
+        plan = {"devices": {f"r{i}": {"bridge": True, "latency": "2us"} for i in range(6)},
+                "links": ring + [{"between": [f"h{i}", f"r{i}"], "speed": "1G"} for i in range(6)],
+                "streams": [{"from": f"h{i}", "to": f"h{(i + 2) % 6}", "channels": 8, "bits": 24, "rate": 48000, "class": "A"}
+                            for i in range(6)]}
+        code, _, err = run("plan", self.write(plan))
+        self.assertEqual(code, 1)
+        self.assertRegex(err, "r[0-5] -> r[0-5] among them; leave one link of the ring out")
+        plan["links"].pop(0)
+        self.assertEqual(run("plan", self.write(plan))[0], 0)
+
     def test_first_too_many(self):
         plan = {"links": [{"between": ["a", "b"], "speed": "100M"}],
                 "streams": [{"name": "eight", "from": "a", "to": "b", "channels": 8, "count": 6}]}
