@@ -175,13 +175,19 @@ json_t *tt_meter_incident_json(const struct tt_incident *incident)
                      evidence_json(&incident->evidence));
 }
 
+/* How many; 0 where one is no count and no time. */
 static size_t read_array(const json_t *array, int64_t *ret_values)
 {
     size_t n = json_array_size(array);
 
     n = n < TT_COMPARE_WINDOWS_MAX ? n : TT_COMPARE_WINDOWS_MAX;
     for (size_t i = 0; i < n; i++) {
-        ret_values[i] = json_integer_value(json_array_get(array, i));
+        const json_t *value = json_array_get(array, i);
+
+        ret_values[i] = json_integer_value(value);
+        if (!json_is_integer(value) || ret_values[i] < 0) {
+            return 0;
+        }
     }
     return n;
 }

@@ -100,6 +100,17 @@ class WrongInput(Meter):
         (self.path / "odd.json").write_text(json.dumps({"rows": [{"loads": [{}, 3, {"windows": {
             "length_ns": 1, "median_late_ns": ["x", 1], "misses": [1]}}]}, 7, {"loads": "x"}]}))
         self.refused("compare", "odd.json", "odd.json", says="measured nothing in common")
+        for medians, misses in (([1.5] * 9, [0] * 9), (["x"] * 9, [0] * 9), ([5] * 9, [-1] * 9), ([-5] * 9, [0] * 9)):
+            windows = {"length_ns": 10**8, "median_late_ns": medians, "misses": misses}
+            (self.path / "odd.json").write_text(json.dumps({"rows": [{"buffer": "64x3", "loads": [
+                {"load": "idle", "windows": windows}]}]}))
+            self.refused("compare", "odd.json", "odd.json", says="measured nothing in common")
+
+    def test_a_capture_without_end(self):
+        """ALSA's null always has more."""
+        done = subprocess.run([TACTUS, "meter", "--device", "null", "--round-trip", "null", "--load", "idle", "--time", "200ms"],
+                              capture_output=True, text=True, timeout=60, check=False, cwd=self.path)
+        self.assertIn(done.returncode, (0, 1, 4), done.stderr)
 
 
 class Runs(Meter):
