@@ -176,7 +176,7 @@ static int take_captured(struct tt_meter_card *card, struct tt_meter_host *host,
     struct tt_card *capture = card->capture;
     int n = 1;
 
-    /* A whole buffer at the most: one that never ends (ALSA's null) would keep the loop for ever. */
+    /* A whole buffer at the most: one without an end (ALSA's null) would keep the loop for ever. */
     for (int64_t frames = 0; n > 0 && frames < capture->buffer_frames; frames += n) {
         n = capture->ops->read(capture, card->captured, (int)card->playback->period_frames);
         if (n > 0 && card->mark_ns != 0 && has_mark(card, n)) {
