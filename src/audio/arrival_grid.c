@@ -13,6 +13,7 @@
 #define PDUS_MAX      30000 /* after a gap of more, nothing is known of the grid */
 #define FAR_SPREADS   16
 #define FAR_NS        TT_NS_PER_MS
+#define EARLY_FAR_NS  (100 * TT_NS_PER_MS) /* before the drift is known: no burst, no drift */
 #define MOVED_NS      TT_NS_PER_S
 #define ASTRAY_NS     3.6e12 /* an hour off the grid is another time, at once */
 
@@ -80,8 +81,9 @@ static void follow(struct tt_arrival_grid *grid, int64_t event, int64_t late_ns)
 
 static bool is_far(const struct tt_arrival_grid *grid, int64_t late_ns)
 {
-    return grid->clock.followed_s >= DRIFT_S &&
-           llabs(late_ns) > FAR_NS + FAR_SPREADS * (int64_t)grid->clock.spread_ns;
+    return llabs(late_ns) > (grid->clock.followed_s >= DRIFT_S
+                                 ? FAR_NS + FAR_SPREADS * (int64_t)grid->clock.spread_ns
+                                 : EARLY_FAR_NS);
 }
 
 /* Whether the stream has moved for good. */

@@ -80,6 +80,25 @@ static void test_a_pause_moves_it_once(void **state)
     assert_true(llabs(late_ns) < 1000);
 }
 
+/* The same before the drift is known: it makes no drift of the pause. */
+static void test_an_early_pause_bends_nothing(void **state)
+{
+    const int64_t pause_ns = 5 * TT_NS_PER_S;
+
+    (void)state;
+    for (int64_t before = 100; before < 8100; before += 500) {
+        struct tt_arrival_grid grid = {0};
+        int64_t late_ns = 0;
+
+        run(&grid, 0, before, 0);
+        run(&grid, before, before + 9000, pause_ns);
+        assert_true(grid.moves == 1);
+        assert_true(step(&grid, before + 9000, pause_ns, &late_ns));
+        assert_true(llabs(late_ns) < 1000);
+        assert_true(llabs(tt_media_clock_drift_ppb(&grid.clock)) < 1000);
+    }
+}
+
 /* A talker whose clock is 80 ppm slow, and arrivals that jitter by 20 us. */
 static void test_drift_is_followed(void **state)
 {
@@ -126,6 +145,7 @@ int main(void)
         cmocka_unit_test(test_the_first_ones_place_it),
         cmocka_unit_test(test_a_stall_does_not_move_it),
         cmocka_unit_test(test_a_pause_moves_it_once),
+        cmocka_unit_test(test_an_early_pause_bends_nothing),
         cmocka_unit_test(test_drift_is_followed),
         cmocka_unit_test(test_a_restart_places_it_anew),
     };
