@@ -226,6 +226,8 @@ int tt_cmd_midi_jitter(int argc, char **argv)
         } else {
             tt_jitter_show(job.passes, job.pass_count);
         }
+    }
+    if (code == TT_EXIT_GOOD) {
         code = verdict(&job);
     }
     for (unsigned i = 0; i < job.pass_count; i++) {

@@ -124,9 +124,11 @@ int tt_relay_settle(int fd)
 {
     static const struct timespec step = {.tv_nsec = STEP_NS};
     const struct lane *lane = &lanes[fd == STDERR_FILENO && lanes[1].started];
+    bool settled = is_settled(lane); /* once so, the end of the pipe makes it busy again */
 
-    for (int still = 0; still < STILL_STEPS && !is_settled(lane); still += is_still(lane)) {
+    for (int still = 0; still < STILL_STEPS && !settled; still += is_still(lane)) {
         nanosleep(&step, NULL);
+        settled = is_settled(lane);
     }
-    return !is_settled(lane) ? -EAGAIN : -atomic_load(&lane->error);
+    return settled ? -atomic_load(&lane->error) : -EAGAIN;
 }
