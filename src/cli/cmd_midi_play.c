@@ -14,6 +14,7 @@
 #include "cli/cmd_midi.h"
 #include "cli/midi_piece.h"
 #include "cli/midi_ports.h"
+#include "cli/relay.h"
 #include "os/memory.h"
 #include "report/json.h"
 #include "report/plural.h"
@@ -214,7 +215,7 @@ int tt_cmd_midi_play(int argc, char **argv)
     if (argp_parse(&parser, argc, argv, 0, NULL, &job) != 0) {
         return TT_EXIT_USAGE;
     }
-    tt_cli_never_wait(!job.json);
+    tt_relay_start();
     tt_cli_catch_interrupt();
     signal(SIGPIPE, SIG_IGN); /* who watches may leave: notes are ended all the same */
     code = tt_midi_piece_open(COMMAND, job.path, job.track, &job.piece);

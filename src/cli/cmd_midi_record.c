@@ -390,7 +390,7 @@ int tt_cmd_midi_record(int argc, char **argv)
         return TT_EXIT_ENVIRONMENT;
     }
     job.live = job.live || (!job.json && isatty(STDOUT_FILENO));
-    tt_cli_never_wait(!job.json);
+    tt_relay_start();
     tt_cli_catch_interrupt();
     signal(SIGPIPE, SIG_IGN); /* who watches may leave: the recording goes on */
     job.start_mono_ns = tt_midi_port_now_ns();

@@ -159,19 +159,18 @@ class Play(unittest.TestCase):
         return sum(int(re.search(r"\nvoluntary_ctxt_switches:\s*(\d+)", text).group(1)) for text in texts)
 
     def test_output_that_nobody_takes(self):
-        """It ends all the same, and what it did stands in the exit code; JSON that is lost does too."""
+        """It ends all the same, and says that what it had to say is lost, whatever it did."""
         reader, writer = midi.full_pipe()
         self.addCleanup(lambda: [os.close(end) for end in (reader, writer)])
         piece = self.path / "x.mid"
         piece.write_bytes(smf(b"\0\x90\x01\x40"))
-        for arguments, code in ((("play", piece, self.port), 0), (("play", "--json", piece, self.port), 3),
-                                (("jitter", "--count", "2", "--load", "idle"), 0),
-                                (("jitter", "--clock", self.port, "--duration", "100ms"), 1)):
+        for arguments in (("play", piece, self.port), ("play", "--json", piece, self.port), ("jitter", "--count", "2", "--load", "idle"),
+                          ("jitter", "--json", "--clock", self.port, "--duration", "100ms")):
             with self.subTest(arguments=arguments):
                 done = subprocess.run([TACTUS, "midi", *arguments], stdout=writer, stderr=subprocess.PIPE, text=True,
                                       timeout=LIMIT_S, check=False)
-                self.assertEqual(done.returncode, code, done.stderr)
-                self.assertEqual("standard output could not be written" in done.stderr, code == 3)
+                self.assertEqual(done.returncode, 3, done.stderr)
+                self.assertIn("standard output could not be written", done.stderr)
 
     def test_format_2_is_never_merged(self):
         pieces = smf(b"\0\x90\x01\x40", b"\0\x90\x02\x40", form=2)
