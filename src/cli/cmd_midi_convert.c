@@ -63,7 +63,7 @@ static const struct argp parser = {
         "  tactus midi convert take.mid.raw take.mid\n\n"
         "Exit: 0 all of the log is in the file, 1 something was lost in recording or the log is "
         "damaged, 2 wrong usage, no raw log, or OUT.mid is there already, 3 the file cannot be "
-        "written."};
+        "written, 4 interrupted, with no half file left."};
 
 static void say_damage(const struct job *job, const struct tt_midi_survey *survey)
 {
@@ -120,6 +120,7 @@ static enum tt_exit convert(const struct job *job, struct tt_midi_file *file,
         .log = &file->log,
         .survey = survey,
         .path = job->output_path,
+        .stoppable = true,
         .split_ns = job->split_ns,
     };
     enum tt_exit code;
@@ -150,6 +151,7 @@ int tt_cmd_midi_convert(int argc, char **argv)
     if (argp_parse(&parser, argc, argv, 0, NULL, &job) != 0) {
         return TT_EXIT_USAGE;
     }
+    tt_cli_catch_interrupt();
     code = tt_midi_file_check_output(COMMAND, job.output_path);
     if (code != TT_EXIT_GOOD) {
         return code;

@@ -210,6 +210,36 @@ class Files(unittest.TestCase):
         shown = json.loads(out)
         self.assertEqual((code, shown["files"], shown["events"], shown["ports"], shown["ended"]), (0, 3, 3, 1, False))
 
+    def test_names_at_their_limits(self):
+        log = self.write("take.raw", midi.header() + midi.frame(2 * S, NOTE))
+        nowhere = self.path / "nowhere.mid"
+        nowhere.symlink_to(self.path / "none")
+        for name, code, said in (("nowhere.mid", 2, "is there already"), ("x" * 256, 2, "File name too long"), ("x" * 255, 0, "")):
+            with self.subTest(name):
+                self.assertEqual((run("convert", log, self.path / name)[0], said in run("convert", log, self.path / name)[2]),
+                                 (code, True))
+        self.assertEqual(len(list(self.path.iterdir())), 3)
+
+    def test_interrupted(self):
+        """At any time: there is the whole file or none, and nothing beside it."""
+        log = self.write("take.raw", midi.header() + b"".join(midi.frame(i * S // 1000, NOTE) for i in range(100000)))
+        out, caught, tries = self.path / "take.mid", 0, 0
+        while caught < 3:
+            self.assertLess(tries := tries + 1, 1000)
+            process = subprocess.Popen([TACTUS, "midi", "convert", log, out], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            while process.poll() is None and len(list(self.path.iterdir())) == 1:
+                pass
+            process.send_signal((signal.SIGINT, signal.SIGTERM, signal.SIGHUP)[caught])
+            err = process.communicate(timeout=60)[1]
+            self.assertEqual(sorted(path.name for path in self.path.iterdir()), ["take.mid"] * out.exists() + ["take.raw"])
+            self.assertEqual(process.returncode, 0 if out.exists() else 4, err)
+            if out.exists():
+                self.assertEqual(len(midi.read_smf(out)[1][1]), 100003)
+                out.unlink()
+            else:
+                self.assertIn("interrupted", err)
+                caught += 1
+
     def test_a_gap_longer_than_a_delta(self):
         self.convert(midi.header() + midi.frame(S, NOTE) + midi.frame(20000 * S, NOTE), 0)
         _, tracks = midi.read_smf(self.path / "take.mid")

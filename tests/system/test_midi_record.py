@@ -443,10 +443,15 @@ class Record(unittest.TestCase):
                 self.assertEqual(done.returncode, code, done.stderr)
                 self.assertIn(said, done.stderr)
                 self.assertFalse(self.log.exists())
+        (self.path / "nowhere").symlink_to(self.path / "none")
         for name, said in (("", "has no name"), (self.path, "is a folder"), (f"{self.path}/new/", "is a folder"),
-                           (self.path / "none/take.mid", "No such file or directory")):
-            self.assertIn(said, self.refused("record", port.path, name, code=2))
-            self.assertEqual(sorted(path.name for path in self.path.iterdir()), ["text"])
+                           (self.path / "none/take.mid", "none/take.mid: No such file or directory"),
+                           (self.path / "nowhere", "is there already"), (self.path / ("x" * 252), "File name too long"),
+                           (self.path / ("x" * 300), "File name too long")):
+            with self.subTest(name=name):
+                self.assertIn(said, self.refused("record", "--duration", "10ms", port.path, name, code=2))
+                self.assertEqual(sorted(path.name for path in self.path.iterdir()), ["nowhere", "text"])
+        self.refused("record", "--duration", "10ms", port.path, self.path / ("x" * 251), code=0)
 
 
 if __name__ == "__main__":
