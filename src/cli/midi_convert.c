@@ -282,6 +282,9 @@ static enum tt_exit say_error(const char *command, const char *path, int error)
     case EEXIST:
         tt_cli_say(command, "%s is there already; a recording is never written over", path);
         break;
+    case ENOENT:
+        tt_cli_say(command, "cannot write %s: the folder is not there; make it first", path);
+        break;
     case EINTR:
         tt_cli_say(command, "interrupted; %s was not written", path);
         return TT_EXIT_INCONCLUSIVE;

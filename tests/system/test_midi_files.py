@@ -149,6 +149,22 @@ class Files(unittest.TestCase):
         # The last of all, with nothing behind it: 30 years are no silence.
         self.assertIn("contradict", self.convert(midi.header() + midi.frame(S, NOTE) + midi.frame(10**9 * S, NOTE), 1))
 
+    def test_a_damaged_start(self):
+        """The header has its times twice. All is where it was in the file, and it is said that the start may be off."""
+        times = midi.header(S)[16:40]
+        good = midi.header(S)[:40] + times + midi.frame(S + 1000, b"p", midi.NAME) + midi.frame(3 * S, NOTE) * 2
+        self.assertIn("2 events", self.convert(good))
+        kept = midi.read_smf(self.path / "take.mid")
+        for bit in (8 * 16 + 43, 8 * 40 + 43, 8 * 20):
+            bad = bytearray(good)
+            bad[bit // 8] ^= 1 << bit % 8
+            self.assertIn("the times in the header", self.convert(bytes(bad), 1))
+            self.assertEqual(midi.read_smf(self.path / "take.mid")[1][1], kept[1][1])
+            code, out, _ = run("dump", self.path / "take.raw")
+            self.assertEqual(code, 1)
+            self.assertIn("warning at byte 16: the header's times are damaged", out)
+            self.assertIn(" 2.000000000    0  note on", out)
+
     def test_a_time_before_the_start(self):
         """A loss can begin before the log does, as one that the port's buffer already had."""
         log = self.write("take.raw", midi.header() + midi.frame(S, NOTE) + midi.loss(S - 47419, 2 * S, 5))
@@ -298,7 +314,7 @@ class Files(unittest.TestCase):
                 (("dump", self.write("cut", b"MThd\0\0\0\6\0")), "it ends within its header (at byte 9 of 9)"),
                 (("dump", self.path), "it is a folder"), (("dump", "/dev/null"), "it is no regular file"), (("dump", ""), "without a name"),
                 (("convert", log, ""), "has no name"), (("convert", log, self.path), "is a folder"),
-                (("convert", log, "/nowhere/at/all.mid"), "No such file or directory"),
+                (("convert", log, "/nowhere/at/all.mid"), "the folder is not there"),
                 (("convert", log), "give a raw log and the file to write"),
                 (("convert", log, log), "is the log itself"), (("convert", smf, "x.mid"), "is a Standard MIDI File already"),
                 (("convert", log, "x.mid", "--split", "5"), "give a number with a unit")):

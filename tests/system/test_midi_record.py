@@ -445,12 +445,14 @@ class Record(unittest.TestCase):
                 self.assertFalse(self.log.exists())
         (self.path / "nowhere").symlink_to(self.path / "none")
         for name, said in (("", "has no name"), (self.path, "is a folder"), (f"{self.path}/new/", "is a folder"),
-                           (self.path / "none/take.mid", "none/take.mid: No such file or directory"),
+                           (self.path / "none/take.mid", "none/take.mid: the folder is not there"),
                            (self.path / "nowhere", "is there already"), (self.path / ("x" * 252), "File name too long"),
                            (self.path / ("x" * 300), "File name too long")):
             with self.subTest(name=name):
                 self.assertIn(said, self.refused("record", "--duration", "10ms", port.path, name, code=2))
                 self.assertEqual(sorted(path.name for path in self.path.iterdir()), ["nowhere", "text"])
+        self.assertIn("none/take-01.mid: the folder is not there",
+                      self.refused("record", "--split", "1s", port.path, self.path / "none/take.mid", code=2))
         self.refused("record", "--duration", "10ms", port.path, self.path / ("x" * 251), code=0)
 
 
