@@ -231,7 +231,7 @@ static enum tt_exit run_rows(struct tt_meter_job *job, struct tt_meter_row *rows
     for (size_t i = 0;
          i < job->shape_count && code == TT_EXIT_GOOD && (i == 0 || !tt_cli_interrupted()); i++) {
         code = tt_meter_job_row(job, &job->shapes[i], &rows[i]);
-        if (code == TT_EXIT_GOOD && rows[i].count > 0) {
+        if (code == TT_EXIT_GOOD && (i == 0 || !tt_meter_row_came_to_nothing(&rows[i]))) {
             ++*ret_n;
         } else {
             tt_meter_row_free(&rows[i]);

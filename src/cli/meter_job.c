@@ -349,6 +349,16 @@ enum tt_exit tt_meter_job_run(struct tt_meter_job *job, const struct tt_fragment
     return code;
 }
 
+static bool came_to_nothing(const struct tt_meter_result *result)
+{
+    return result->interrupted && result->counters.expected == 0;
+}
+
+bool tt_meter_row_came_to_nothing(const struct tt_meter_row *row)
+{
+    return row->count == 0 || came_to_nothing(&row->results[0]);
+}
+
 enum tt_exit tt_meter_job_row(struct tt_meter_job *job, const struct tt_fragment_shape *shape,
                               struct tt_meter_row *ret_row)
 {
@@ -363,7 +373,9 @@ enum tt_exit tt_meter_job_row(struct tt_meter_job *job, const struct tt_fragment
     for (size_t i = 0;
          i < job->load_count && code == TT_EXIT_GOOD && (i == 0 || !tt_cli_interrupted()); i++) {
         code = tt_meter_job_run(job, shape, job->loads[i], &ret_row->results[i]);
-        if (code == TT_EXIT_GOOD) {
+        if (code == TT_EXIT_GOOD && came_to_nothing(&ret_row->results[i]) && i > 0) {
+            tt_meter_job_free(&ret_row->results[i]);
+        } else if (code == TT_EXIT_GOOD) {
             ret_row->count++;
             ret_row->shape = ret_row->results[i].cell->shape;
         }
