@@ -215,6 +215,11 @@ static enum tt_exit compare_settings(struct command *command)
             return TT_EXIT_USAGE;
         }
     }
+    if (job->policy.priority > 0 && !tt_policy_has_priority(command->settings[0].policy.kind) &&
+        !tt_policy_has_priority(command->settings[1].policy.kind)) {
+        tt_cli_say(COMMAND, "--priority belongs to the policies fifo and rr, and neither has it");
+        return TT_EXIT_USAGE;
+    }
     if (job->load_count == 0) {
         job->loads[job->load_count++] = TT_LOAD_IDLE;
     }

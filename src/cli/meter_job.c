@@ -227,7 +227,7 @@ void tt_meter_job_tune(struct tt_meter_job *job)
                    "cannot keep the processors out of idle states (/dev/cpu_dma_latency: %s)",
                    strerror(-job->awake_fd));
     }
-    if (job->policy.kind != TT_POLICY_DEADLINE) {
+    if (job->policy.kind != TT_POLICY_DEADLINE && job->policy.cpu < 0) {
         job->policy.cpu = (int)last;
     }
 }
@@ -381,6 +381,41 @@ enum tt_exit tt_meter_job_row(struct tt_meter_job *job, const struct tt_fragment
         }
     }
     return code;
+}
+
+static enum tt_exit judge_required(const struct tt_meter_row *row, const struct tt_verdict *verdict)
+{
+    int64_t period_ns = tt_fragment_shape_period_ns(&row->shape);
+    int64_t buffer_ns = row->shape.count > 0 ? period_ns * row->shape.count : period_ns;
+    char shape[TT_DURATION_TEXT];
+    char measured[TT_DURATION_TEXT];
+    char least[TT_DURATION_TEXT];
+
+    if (tt_verdict_shows_held(verdict, buffer_ns)) {
+        return TT_EXIT_GOOD;
+    }
+    tt_cli_say(
+        TT_METER_COMMAND,
+        "not enough data to say that %s is held: no dropout, but in %s only; that takes 30 s "
+        "of all loads together, and %s under each. Give a longer --time",
+        tt_meter_shape_text(&row->shape, shape), tt_duration_text(verdict->measured_ns, measured),
+        tt_duration_text(TT_VERDICT_HELD_BUFFERS * buffer_ns, least));
+    return TT_EXIT_INCONCLUSIVE;
+}
+
+enum tt_exit tt_meter_row_judge(const struct tt_meter_job *job, const struct tt_meter_row *row)
+{
+    struct tt_verdict verdict;
+
+    tt_meter_verdict_find(row, &verdict);
+    switch (verdict.kind) {
+    case TT_VERDICT_NOT_SAFE:
+        return TT_EXIT_NEGATIVE;
+    case TT_VERDICT_TOO_NOISY:
+        return TT_EXIT_INCONCLUSIVE;
+    default:
+        return job->required ? judge_required(row, &verdict) : TT_EXIT_GOOD;
+    }
 }
 
 void tt_meter_row_free(struct tt_meter_row *row)

@@ -32,6 +32,7 @@ struct tt_meter_job {
     const char *midi;       /* a port, or NULL */
     bool trace;             /* switches and interrupts, where tracefs is there */
     bool quiet;             /* no progress */
+    bool required;          /* too little data is no pass */
 
     /* While it runs. */
     struct tt_meter_machine machine;
@@ -69,6 +70,9 @@ enum tt_exit tt_meter_job_row(struct tt_meter_job *job, const struct tt_fragment
 /* Interrupted before there was a period. */
 bool tt_meter_row_came_to_nothing(const struct tt_meter_row *row);
 void tt_meter_row_free(struct tt_meter_row *row);
+
+/* The exit code that its figures are; says what a required buffer lacks. */
+enum tt_exit tt_meter_row_judge(const struct tt_meter_job *job, const struct tt_meter_row *row);
 
 /* "64x3", "3x64", "128x2@48000", "timer": the smaller number is that of fragments. `rate_hz`: where
  * none is given. 0 or -EINVAL. */

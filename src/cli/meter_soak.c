@@ -228,11 +228,9 @@ static void end_log(struct soak *soak)
 
 static enum tt_exit conclude(struct soak *soak, const struct tt_meter_row *row)
 {
-    struct tt_verdict verdict;
     json_t *line = tt_meter_row_json(row);
 
     tell_state(soak, row->results[0].cell);
-    tt_meter_verdict_find(row, &verdict);
     json_object_set_new(line, "final", json_true());
     write_log(soak, line);
     if (soak->json) {
@@ -246,9 +244,7 @@ static enum tt_exit conclude(struct soak *soak, const struct tt_meter_row *row)
         tt_cli_say(TT_METER_COMMAND, "the log is not whole: %s", strerror(soak->log_error));
         return TT_EXIT_ENVIRONMENT;
     }
-    return verdict.kind == TT_VERDICT_NOT_SAFE    ? TT_EXIT_NEGATIVE
-           : verdict.kind == TT_VERDICT_TOO_NOISY ? TT_EXIT_INCONCLUSIVE
-                                                  : TT_EXIT_GOOD;
+    return tt_meter_row_judge(soak->job, row);
 }
 
 /* At its end; a line that a power cut left in part is ended first. TT_EXIT_GOOD, or after saying
