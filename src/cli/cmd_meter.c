@@ -224,6 +224,12 @@ static enum tt_exit check(struct command *command)
                    command->job.shape_count);
         code = TT_EXIT_USAGE;
     }
+    if (code == TT_EXIT_GOOD) {
+        bool soak = command->soak_ns > 0;
+
+        code = tt_meter_job_check_time(&command->job, TT_METER_COMMAND, soak ? "--for" : "--time",
+                                       soak ? command->soak_ns : command->job.cell_ns);
+    }
     /* A folder that was asked for is meant; the one that we happen to be in is not. */
     return code == TT_EXIT_GOOD && command->lacking && command->job.folder ? TT_EXIT_ENVIRONMENT
                                                                            : code;

@@ -210,6 +210,9 @@ static enum tt_exit compare_settings(struct command *command)
                    job->shape_count);
         return TT_EXIT_USAGE;
     }
+    if (tt_meter_job_check_time(job, COMMAND, "--time", job->cell_ns) != TT_EXIT_GOOD) {
+        return TT_EXIT_USAGE;
+    }
     for (int i = 0; i < 2; i++) {
         if (tt_meter_setting_parse(command->texts[i], job, &command->settings[i]) != 0) {
             return TT_EXIT_USAGE;

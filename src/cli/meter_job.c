@@ -383,15 +383,38 @@ enum tt_exit tt_meter_job_row(struct tt_meter_job *job, const struct tt_fragment
     return code;
 }
 
+/* A timer's: what a missed period is of. */
+static int64_t buffer_ns(const struct tt_fragment_shape *shape)
+{
+    return tt_fragment_shape_period_ns(shape) * (shape->count > 0 ? shape->count : 1);
+}
+
+enum tt_exit tt_meter_job_check_time(const struct tt_meter_job *job, const char *command,
+                                     const char *option, int64_t plan_ns)
+{
+    char plan[TT_DURATION_TEXT];
+    char shape[TT_DURATION_TEXT];
+    char buffer[TT_DURATION_TEXT];
+
+    for (size_t i = 0; i < job->shape_count; i++) {
+        if (plan_ns < buffer_ns(&job->shapes[i])) {
+            tt_cli_say(command, "%s %s is shorter than %s (%s), and shows nothing: give more",
+                       option, tt_duration_text(plan_ns, plan),
+                       tt_meter_shape_text(&job->shapes[i], shape),
+                       tt_duration_text(buffer_ns(&job->shapes[i]), buffer));
+            return TT_EXIT_USAGE;
+        }
+    }
+    return TT_EXIT_GOOD;
+}
+
 static enum tt_exit judge_required(const struct tt_meter_row *row, const struct tt_verdict *verdict)
 {
-    int64_t period_ns = tt_fragment_shape_period_ns(&row->shape);
-    int64_t buffer_ns = row->shape.count > 0 ? period_ns * row->shape.count : period_ns;
     char shape[TT_DURATION_TEXT];
     char measured[TT_DURATION_TEXT];
     char least[TT_DURATION_TEXT];
 
-    if (tt_verdict_shows_held(verdict, buffer_ns)) {
+    if (tt_verdict_shows_held(verdict, buffer_ns(&row->shape))) {
         return TT_EXIT_GOOD;
     }
     tt_cli_say(
@@ -399,7 +422,7 @@ static enum tt_exit judge_required(const struct tt_meter_row *row, const struct 
         "not enough data to say that %s is held: no dropout, but in %s only; that takes 30 s "
         "of all loads together, and %s under each. Give a longer --time",
         tt_meter_shape_text(&row->shape, shape), tt_duration_text(verdict->measured_ns, measured),
-        tt_duration_text(TT_VERDICT_HELD_BUFFERS * buffer_ns, least));
+        tt_duration_text(TT_VERDICT_HELD_BUFFERS * buffer_ns(&row->shape), least));
     return TT_EXIT_INCONCLUSIVE;
 }
 

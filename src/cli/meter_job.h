@@ -71,6 +71,9 @@ enum tt_exit tt_meter_job_row(struct tt_meter_job *job, const struct tt_fragment
 bool tt_meter_row_came_to_nothing(const struct tt_meter_row *row);
 void tt_meter_row_free(struct tt_meter_row *row);
 
+/* Each buffer can run empty in that time; TT_EXIT_USAGE after saying that one cannot. */
+enum tt_exit tt_meter_job_check_time(const struct tt_meter_job *job, const char *command,
+                                     const char *option, int64_t plan_ns);
 /* The exit code that its figures are; says what a required buffer lacks. */
 enum tt_exit tt_meter_row_judge(const struct tt_meter_job *job, const struct tt_meter_row *row);
 

@@ -88,6 +88,11 @@ class WrongInput(Meter):
         self.refused("compare", "default", "policy=other,priority=5", says="a priority belongs to")
         self.refused("compare", "--priority", "5", "policy=other", "policy=deadline", says="neither has it")
 
+    def test_times(self):
+        self.refused("--for", "1ms", says="--for 1 ms is shorter than 3x64 (4 ms)")
+        self.refused("--time", "1s", "--buffer", "64x3,16384x4", says="--time 1 s is shorter than 4x16384 (1.37 s)")
+        self.refused("compare", "--time", "100ms", "--buffer", "16384x2", "default", "default", says="(683 ms)")
+
     def test_pages_before_time_is_spent(self):
         for page in ("no/such/page.html", "."):
             with self.subTest(page):
