@@ -41,6 +41,20 @@ class Files(Case):
         row = next(line for line in text.splitlines() if STREAM in line).split()
         self.assertEqual(row[4:6], ["-", "-"])  # no tag: not VLAN 0
 
+    def test_a_name_does_not_reach_the_terminal(self):
+        """A file may be called what a terminal obeys."""
+        bad = "a\033[2Jb\x07.pcap"
+        whole, cut = pcap(stream(range(300))), pcap(stream(range(300)))[:-9]
+        good = self.file("good.pcap", whole)
+        for code, content, arguments in ((0, whole, ("watch",)), (4, cut, ("watch",)), (2, b"", ("watch",)),
+                                         (2, whole[:9], ("watch",)), (0, whole, ("watch", "--compare", good)),
+                                         (0, whole, ("extract", good))):
+            done = self.tactus(code, *arguments, self.file(bad, content))
+            text = done.stdout + done.stderr
+            self.assertEqual([c for c in text if not c.isprintable() and c != "\n"], [], (arguments, text))
+            self.assertIn("?[2J", text)
+        self.assertIn("a?[2Jb?.pcap` is neither", self.tactus(2, "watch", bad).stderr)
+
     def test_lateness_and_margin(self):
         """One PDU is 300 us late; the line through the others does not mind."""
         packets = [(arrival + 300_000 * (i == 5000), data)
