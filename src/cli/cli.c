@@ -15,6 +15,7 @@
 
 #include "audio/config_value.h"
 #include "base/ns.h"
+#include "report/line.h"
 
 #define DURATION_MAX_NS INT64_C(1000000000000000000) /* added to any clock it stays in range */
 
@@ -27,9 +28,8 @@ void tt_cli_say(const char *command, const char *format, ...)
     fflush(stdout);
     fprintf(stderr, "%s: ", command);
     va_start(args, format);
-    vfprintf(stderr, format, args);
+    tt_line_vprint(stderr, format, args);
     va_end(args);
-    fputc('\n', stderr);
 }
 
 int tt_cli_duration_parse(const char *text, int64_t *ret_ns)

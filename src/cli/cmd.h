@@ -43,10 +43,6 @@ int tt_cmd_watch(int argc, char **argv);
  * have if it had not been closed, makes the exit code TT_EXIT_ENVIRONMENT, with a message, unless
  * its reader has left. */
 void tt_cli_standard_init(void);
-/* Nothing that is printed is waited for any more: a display that stands still gets what it takes,
- * and costs two seconds at the end (relay.h). Of text this is no fault; of JSON it is what the
- * lines above say. */
-void tt_cli_never_wait(bool is_text);
 
 /* "tactus watch: …" and a newline to stderr. */
 void tt_cli_say(const char *command, const char *format, ...) TT_PRINTF(2, 3);
