@@ -58,7 +58,8 @@ int64_t tt_cli_duration_option(const char *argument, struct argp_state *state);
 /* --NAME ARGUMENT is a whole number of that range. */
 long tt_cli_number_option(const char *name, const char *argument, struct argp_state *state,
                           long least, long most);
-/* --html ARGUMENT: a page may be written there. A file that is no page is not replaced by one. */
+/* --html ARGUMENT: a page may be written there. A file that is no page is not replaced by one, and
+ * where none can be written the command ends before it spends time on what is to be in it. */
 const char *tt_cli_page_option(const char *argument, struct argp_state *state);
 /* The default case of a command that takes exactly `count` arguments without an option, which are
  * `what`: puts each into its place. */
