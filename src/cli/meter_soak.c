@@ -78,6 +78,11 @@ static int write_line(int fd, const char *text, size_t length)
     if ((size_t)n < length) {
         return ftruncate(fd, lseek(fd, 0, SEEK_END) - n) == 0 ? ENOSPC : errno;
     }
+    return 0;
+}
+
+static int sync_lines(int fd)
+{
     return fdatasync(fd) == 0 || errno == EINVAL ? 0 : errno; /* EINVAL: a device, a pipe */
 }
 
@@ -95,6 +100,8 @@ static void write_log(struct soak *soak, const json_t *line)
 
         text[length] = '\n'; /* in the place of the terminator */
         error = write_line(soak->log_fd, text, length + 1);
+        /* Whoever interrupted waits for the disk once, at the end. */
+        error = error || tt_cli_interrupted() ? error : sync_lines(soak->log_fd);
         free(text);
     } else {
         error = ENOMEM;
@@ -210,13 +217,20 @@ static void on_tick(void *context, const struct tt_cell *cell)
     }
 }
 
+static void end_log(struct soak *soak)
+{
+    int error = soak->log_fd >= 0 ? sync_lines(soak->log_fd) : 0;
+
+    if (error) {
+        note_log_error(soak, error);
+    }
+}
+
 static enum tt_exit conclude(struct soak *soak, const struct tt_meter_row *row)
 {
-    struct tt_verdict verdict;
     json_t *line = tt_meter_row_json(row);
 
     tell_state(soak, row->results[0].cell);
-    tt_meter_verdict_find(row, &verdict);
     json_object_set_new(line, "final", json_true());
     write_log(soak, line);
     if (soak->json) {
@@ -225,13 +239,12 @@ static enum tt_exit conclude(struct soak *soak, const struct tt_meter_row *row)
         tt_meter_show_text(soak->job, row, 1);
     }
     json_decref(line);
+    end_log(soak);
     if (soak->log_error) {
         tt_cli_say(TT_METER_COMMAND, "the log is not whole: %s", strerror(soak->log_error));
         return TT_EXIT_ENVIRONMENT;
     }
-    return verdict.kind == TT_VERDICT_NOT_SAFE    ? TT_EXIT_NEGATIVE
-           : verdict.kind == TT_VERDICT_TOO_NOISY ? TT_EXIT_INCONCLUSIVE
-                                                  : TT_EXIT_GOOD;
+    return tt_meter_row_judge(soak->job, row);
 }
 
 /* At its end; a line that a power cut left in part is ended first. TT_EXIT_GOOD, or after saying
@@ -271,6 +284,7 @@ enum tt_exit tt_meter_soak(struct tt_meter_job *job, int64_t for_ns, const char 
             return code;
         }
     }
+    tt_cli_never_wait(!job->json); /* a display that stands still must not stop the log */
     job->cell_ns = for_ns;
     job->load_count = 1;
     job->quiet = true;

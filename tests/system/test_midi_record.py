@@ -111,45 +111,49 @@ class Record(unittest.TestCase):
     def messages(self, port):
         return [event for event in self.dump()["events"] if event.get("port") == port and event["kind"] == "message"]
 
+    def launch(self, command, **options):
+        """Ended at the latest with the test."""
+        process = subprocess.Popen(list(map(str, command)), **options)
+        self.addCleanup(lambda: process.poll() is None and (process.kill(), process.wait()))
+        return process
+
     def test_a_display_that_stands_still(self):
-        port = self.pty()
-        recorder = self.start("--live", port.path)
-        fcntl.fcntl(recorder.stdout, fcntl.F_SETPIPE_SZ, 4096)
+        """A pipe that is full from the beginning, or from some time on: it costs what would have stood there, and is said."""
+        for options, size in ((("--live",), 4096), ((), None), (("--json",), None)):
+            with self.subTest(options=options):
+                port, (reader, writer) = self.pty(), midi.full_pipe() if size is None else os.pipe()
+                if size:
+                    fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, size)
+                recorder = self.launch([TACTUS, "midi", "record", *options, port.path, self.out], stdout=writer,
+                                       stderr=subprocess.PIPE, text=True)
+                self.record_400(port, recorder)
+                err = recorder.communicate(timeout=LIMIT_S)[1]
+                for end in (reader, writer):
+                    os.close(end)
+                self.assertEqual(recorder.returncode, 3, err)
+                self.assertIn("standard output could not be written", err)
+                self.assertTrue(self.whole(400))
+                self.out.unlink()
+                self.log.unlink()
+
+    def record_400(self, port, recorder):
+        """Notes, and tells it to end."""
+        self.wait_for(lambda: self.frames() > 0)
         for number in range(400):
             port.write(bytes([0x90, number & 127, 64]))
         self.wait_for_bytes(3 * 400)
         recorder.send_signal(signal.SIGINT)
-        self.assertEqual(recorder.wait(LIMIT_S), 0)
-        self.assertTrue(self.whole(400))
 
     def test_a_terminal_that_stands_still(self):
         """Ctrl-S holds up what is said on both standard output and standard error."""
         port, terminal = self.pty(), pty.openpty()
         self.addCleanup(lambda: [os.close(end) for end in terminal])
-        recorder = subprocess.Popen([TACTUS, "midi", "record", port.path, self.out], stdout=terminal[1], stderr=terminal[1])
-        self.addCleanup(lambda: recorder.poll() is None and (recorder.kill(), recorder.wait()))
+        recorder = self.launch([TACTUS, "midi", "record", port.path, self.out], stdout=terminal[1], stderr=terminal[1])
         self.wait_for(lambda: self.frames() > 0)
         os.write(terminal[0], b"\x13")
-        for number in range(400):
-            port.write(bytes([0x90, number & 127, 64]))
-        self.wait_for_bytes(3 * 400)
-        recorder.send_signal(signal.SIGINT)
-        self.assertEqual(recorder.wait(LIMIT_S), 0)
+        self.record_400(port, recorder)
+        self.assertEqual(recorder.wait(LIMIT_S), 3)
         self.assertTrue(self.whole(400))
-
-    def test_json_that_nobody_reads(self):
-        """Its one object is what such a command is for: it is not all well where that is lost."""
-        port, (reader, writer) = self.pty(), midi.full_pipe()
-        self.addCleanup(lambda: [os.close(end) for end in (reader, writer)])
-        recorder = subprocess.Popen([TACTUS, "midi", "record", "--json", port.path, self.out], stdout=writer,
-                                    stderr=subprocess.PIPE, text=True)
-        self.addCleanup(lambda: recorder.poll() is None and (recorder.kill(), recorder.wait()))
-        self.wait_for(lambda: self.frames() > 0)
-        recorder.send_signal(signal.SIGINT)
-        _, err = recorder.communicate(timeout=LIMIT_S)
-        self.assertEqual(recorder.returncode, 3, err)
-        self.assertIn("standard output could not be written", err)
-        self.assertTrue(self.whole(0))
 
     def refused(self, *arguments, code):
         done = subprocess.run([TACTUS, "midi", *map(str, arguments)], capture_output=True, text=True, timeout=LIMIT_S,
@@ -439,10 +443,17 @@ class Record(unittest.TestCase):
                 self.assertEqual(done.returncode, code, done.stderr)
                 self.assertIn(said, done.stderr)
                 self.assertFalse(self.log.exists())
+        (self.path / "nowhere").symlink_to(self.path / "none")
         for name, said in (("", "has no name"), (self.path, "is a folder"), (f"{self.path}/new/", "is a folder"),
-                           (self.path / "none/take.mid", "No such file or directory")):
-            self.assertIn(said, self.refused("record", port.path, name, code=2))
-            self.assertEqual(sorted(path.name for path in self.path.iterdir()), ["text"])
+                           (self.path / "none/take.mid", "none/take.mid: the folder is not there"),
+                           (self.path / "nowhere", "is there already"), (self.path / ("x" * 252), "File name too long"),
+                           (self.path / ("x" * 300), "File name too long")):
+            with self.subTest(name=name):
+                self.assertIn(said, self.refused("record", "--duration", "10ms", port.path, name, code=2))
+                self.assertEqual(sorted(path.name for path in self.path.iterdir()), ["nowhere", "text"])
+        self.assertIn("none/take-01.mid: the folder is not there",
+                      self.refused("record", "--split", "1s", port.path, self.path / "none/take.mid", code=2))
+        self.refused("record", "--duration", "10ms", port.path, self.path / ("x" * 251), code=0)
 
 
 if __name__ == "__main__":

@@ -234,6 +234,29 @@ static void test_tail_reaches_its_marks(void **state)
     free(hist);
 }
 
+/* Where a name would run over the next line, it stands before its own. */
+static void test_names_of_close_marks(void **state)
+{
+    static const struct tt_chart_mark marks[] = {
+        {1000000, "2 fragments"}, {2000000, "3"}, {3000000, "4"}};
+    struct tt_chart chart = {"Lateness", "lateness", marks, TT_COUNT_OF(marks)};
+    struct tt_hist *hist = calloc(1, sizeof(*hist));
+    struct tt_html page;
+    char *text;
+
+    (void)state;
+    tt_hist_record(hist, 20);
+    assert_int_equal(tt_html_open(&page, path, "title"), 0);
+    tt_chart_tail(&page, &chart, hist);
+    assert_int_equal(tt_html_close(&page), 0);
+    text = read_page();
+    assert_int_equal(count(text, "class=\"tm end\""), 1);
+    assert_true(strstr(text, "class=\"tm end\"") < strstr(text, ">2 fragments<"));
+    assert_true(strstr(text, ">2 fragments<") < strstr(text, "class=\"tm\""));
+    free(text);
+    free(hist);
+}
+
 static int start(void **state)
 {
     (void)state;
@@ -257,6 +280,7 @@ int main(void)
         cmocka_unit_test(test_page_into_what_is_there),
         cmocka_unit_test(test_nothing_is_drawn_of_nothing),
         cmocka_unit_test(test_tail_reaches_its_marks),
+        cmocka_unit_test(test_names_of_close_marks),
         cmocka_unit_test(test_any_values),
         cmocka_unit_test(test_what_is_outside_is_counted),
     };
