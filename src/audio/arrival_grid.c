@@ -14,6 +14,7 @@
 #define FAR_SPREADS   16
 #define FAR_NS        TT_NS_PER_MS
 #define EARLY_FAR_NS  (100 * TT_NS_PER_MS) /* before the drift is known: no burst, no drift */
+#define ASTRAY_MEAN   64
 #define MOVED_NS      TT_NS_PER_S
 #define ASTRAY_NS     3.6e12 /* an hour off the grid is another time, at once */
 
@@ -28,9 +29,21 @@ static void rebase(struct tt_arrival_grid *grid, int64_t event)
     grid->seen_late_ns = 0;
 }
 
+static void note_stamp(struct tt_arrival_grid *grid, const struct tt_conduct_pdu *pdu)
+{
+    if (pdu->stamped) {
+        grid->stamped = true;
+        grid->stamp = pdu->stamp;
+        grid->stamp_arrival_ns = pdu->arrival_ns;
+        grid->stamp_event = grid->event;
+    }
+}
+
 static void place(struct tt_arrival_grid *grid, const struct tt_conduct_pdu *pdu)
 {
     grid->event = 0;
+    grid->stamped = false;
+    note_stamp(grid, pdu);
     grid->settled_event = tt_ns_to_frames(TT_ARRIVAL_GRID_SETTLE_NS, pdu->period.hz);
     grid->block_events = tt_ns_to_frames(BLOCK_NS, pdu->period.hz);
     grid->astray = 0;
@@ -86,6 +99,15 @@ static bool is_far(const struct tt_arrival_grid *grid, int64_t late_ns)
                                  : EARLY_FAR_NS);
 }
 
+/* The line keeps its slope: a talker that stood still has the clock that it had. */
+static void move(struct tt_arrival_grid *grid, int64_t by_ns)
+{
+    grid->clock.tai_ns += by_ns;
+    grid->base_ns += by_ns;
+    grid->astray = 0;
+    grid->moves++;
+}
+
 /* Whether the stream has moved for good. */
 static bool has_moved(struct tt_arrival_grid *grid, int64_t arrival_ns, int64_t late_ns)
 {
@@ -98,8 +120,37 @@ static bool has_moved(struct tt_arrival_grid *grid, int64_t arrival_ns, int64_t 
     if (grid->astray != side) {
         grid->astray = side;
         grid->astray_ns = arrival_ns;
+        grid->astray_late_ns = late_ns;
     }
+    grid->astray_late_ns += (late_ns - grid->astray_late_ns) / ASTRAY_MEAN;
     return arrival_ns - grid->astray_ns > MOVED_NS;
+}
+
+/* By how much the stamps are ahead of the media since the last one that was seen. */
+static int64_t skipped(const struct tt_arrival_grid *grid, const struct tt_conduct_pdu *pdu,
+                       int64_t event)
+{
+    int64_t elapsed_ns =
+        tt_widen32(pdu->stamp - grid->stamp, pdu->arrival_ns - grid->stamp_arrival_ns);
+
+    return elapsed_ns - tt_frames_to_ns(event - grid->stamp_event, grid->clock.rate_hz);
+}
+
+/* Where stamps and arrival agree that media time was skipped, the line goes on from there. */
+static int64_t skip(struct tt_arrival_grid *grid, const struct tt_conduct_pdu *pdu, int64_t event,
+                    int64_t late_ns)
+{
+    int64_t skipped_ns;
+
+    if (!pdu->stamped || !grid->stamped || llabs(late_ns) < FAR_NS) {
+        return late_ns;
+    }
+    skipped_ns = skipped(grid, pdu, event);
+    if (llabs(skipped_ns) < FAR_NS || llabs(late_ns - skipped_ns) > llabs(late_ns) / 2) {
+        return late_ns;
+    }
+    move(grid, skipped_ns);
+    return late_ns - skipped_ns;
 }
 
 bool tt_arrival_grid_step(struct tt_arrival_grid *grid, const struct tt_conduct_pdu *pdu,
@@ -113,15 +164,14 @@ bool tt_arrival_grid_step(struct tt_arrival_grid *grid, const struct tt_conduct_
         place(grid, pdu);
         return false;
     }
-    if (pdu->ahead > 0) {
-        grid->event = event;
-    }
     late_ns = pdu->arrival_ns - expect(grid, event);
     if (pdu->ahead > 0) {
+        grid->event = event;
+        late_ns = skip(grid, pdu, event, late_ns);
+        note_stamp(grid, pdu);
         if (has_moved(grid, pdu->arrival_ns, late_ns)) {
-            grid->moves++;
-            place(grid, pdu);
-            return false;
+            late_ns -= grid->astray_late_ns;
+            move(grid, grid->astray_late_ns);
         }
         if (grid->astray == 0) {
             follow(grid, event, late_ns);

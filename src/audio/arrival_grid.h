@@ -8,9 +8,11 @@
  * is shown the mean of each millisecond's arrivals. It goes through the middle of the arrivals:
  * lateness is about 0 on average, whatever the path takes.
  * - The first SETTLE of media only place it and are not judged; so after a restart.
+ * - Where a PDU comes far off and its stamp is off as far, the talker skipped that media time (it
+ *   stood still): the line goes on from there, and that is counted as a move.
  * - Where everything is off to one side, by more than jitter explains, for a second, the talker
- *   has moved: the grid is placed anew, and that is counted. A stall that is made good moves it
- * not.
+ *   has moved though no stamp says so: the line goes on from where they are now. What came in
+ *   that second was judged as late. A stall that is made good moves nothing.
  */
 #ifndef TT_AUDIO_ARRIVAL_GRID_H
 #define TT_AUDIO_ARRIVAL_GRID_H
@@ -34,11 +36,16 @@ struct tt_arrival_grid {
     int64_t seen;                /* so many PDUs since, */
     int64_t seen_events;         /* whose events (after base_event) and lateness sum up to this */
     int64_t seen_late_ns;
-    int64_t settled_event; /* judged from here on */
-    int64_t astray_ns;     /* the first of a run of arrivals that are far off … */
-    int astray;            /* … late (1) or early (-1); 0: there is no run */
-    uint64_t moves;        /* placed anew, though the sequence went on */
+    int64_t settled_event;  /* judged from here on */
+    int64_t astray_ns;      /* the first of a run of arrivals that are far off, … */
+    int astray;             /* … late (1) or early (-1); 0: there is no run */
+    int64_t astray_late_ns; /* by so much, on average of the newest */
+    uint64_t moves;         /* though the sequence went on */
     bool placed;
+    bool stamped; /* since it was placed: */
+    uint32_t stamp;
+    int64_t stamp_arrival_ns; /* of the newest PDU with a stamp, … */
+    int64_t stamp_event;      /* … which is this event */
 };
 
 /* One PDU that is no duplicate. Returns whether its lateness is known. */

@@ -8,9 +8,14 @@
 
 #include "audio/aaf.h"
 #include "base/bytes.h"
+#include "base/min_max.h"
 #include "base/ns.h"
 
 #define LONG_AGO (INT64_MIN / 2)
+
+#define TURN_STREAMS 8   /* a batch that is on the wire in a few microseconds */
+#define TURNS        256 /* of a microsecond and less: more than a processor can send */
+#define MTT_PER_TURN 8
 
 /* Places in the AAF header that change from PDU to PDU. */
 enum { AT_FLAGS = 1, AT_SEQUENCE = 2, AT_TU = 3, AT_TIMESTAMP = 12 };
@@ -71,6 +76,20 @@ void tt_talker_init_schedule(struct tt_talker *talker, const struct tt_talker_sc
     }
 }
 
+void tt_talker_take_turn(struct tt_talker *talker, size_t place)
+{
+    unsigned group = (unsigned)(place / TURN_STREAMS) % TURNS;
+    unsigned turn = 0; /* the group's bits in reverse: each lies midway between earlier ones */
+
+    for (unsigned bit = 1; bit < TURNS; bit *= 2) {
+        turn = 2 * turn + (group & bit ? 1 : 0);
+    }
+    if (talker->launch_offset_ns == 0) {
+        talker->turn_ns =
+            tt_min64(talker->interval_ns, talker->mtt_ns / MTT_PER_TURN) * turn / TURNS;
+    }
+}
+
 void tt_talker_follow(struct tt_talker *talker, const struct tt_media_grid *grid)
 {
     talker->grid = grid;
@@ -125,17 +144,19 @@ static int64_t allowed_by_burst(const struct tt_talker *talker)
     return talker->launches_tai_ns[0] + talker->interval_ns;
 }
 
+static int64_t next_due(const struct tt_talker *talker)
+{
+    return tt_talker_due(talker, talker->next_frame) + talker->turn_ns;
+}
+
 int64_t tt_talker_next_launch(const struct tt_talker *talker)
 {
-    int64_t due_ns = tt_talker_due(talker, talker->next_frame);
-    int64_t allowed_ns = allowed_by_burst(talker);
-
-    return due_ns > allowed_ns ? due_ns : allowed_ns;
+    return tt_max64(next_due(talker), allowed_by_burst(talker));
 }
 
 bool tt_talker_is_behind(const struct tt_talker *talker)
 {
-    return allowed_by_burst(talker) > tt_talker_due(talker, talker->next_frame);
+    return allowed_by_burst(talker) > next_due(talker);
 }
 
 enum tt_talker_verdict tt_talker_next(struct tt_talker *talker, int64_t earliest_tai_ns,
@@ -152,9 +173,9 @@ enum tt_talker_verdict tt_talker_next(struct tt_talker *talker, int64_t earliest
     }
     ret_pdu->sequence = talker->sequence++;
     ret_pdu->frame = talker->next_frame;
-    ret_pdu->due_tai_ns = tt_talker_due(talker, talker->next_frame);
+    ret_pdu->due_tai_ns = next_due(talker);
     ret_pdu->launch_tai_ns = launch_ns;
-    ret_pdu->presentation_tai_ns = ret_pdu->due_tai_ns + talker->mtt_ns;
+    ret_pdu->presentation_tai_ns = ret_pdu->due_tai_ns - talker->turn_ns + talker->mtt_ns;
     talker->next_frame += talker->frames_per_pdu;
     if (launch_ns + talker->wire_ns >= ret_pdu->presentation_tai_ns) {
         return TT_TALKER_DROP;

@@ -67,3 +67,52 @@ struct tt_word_quoted tt_word_quote(const char *given)
     }
     return quoted;
 }
+
+static bool continues(char c)
+{
+    return ((unsigned char)c & 0xC0) == 0x80;
+}
+
+/* The bytes of the character that `text` begins with; 0 where it is none that is shown. RFC 3629,
+ * 4. */
+static size_t shown_bytes(const char *text)
+{
+    unsigned char first = (unsigned char)text[0];
+    unsigned char second = first >= 0x80 ? (unsigned char)text[1] : 0;
+
+    if (first < 0x80) {
+        return first >= ' ' && first != 0x7F;
+    }
+    if (!continues(text[1]) || (first == 0xC2 && second < 0xA0)) {
+        return 0;
+    }
+    if (first >= 0xC2 && first <= 0xDF) {
+        return 2;
+    }
+    if (!continues(text[2]) || (first == 0xE0 && second < 0xA0) ||
+        (first == 0xED && second > 0x9F)) {
+        return 0;
+    }
+    if (first >= 0xE0 && first <= 0xEF) {
+        return 3;
+    }
+    if (!continues(text[3]) || (first == 0xF0 && second < 0x90) ||
+        (first == 0xF4 && second > 0x8F)) {
+        return 0;
+    }
+    return first >= 0xF0 && first <= 0xF4 ? 4 : 0;
+}
+
+char *tt_word_printable(char *text)
+{
+    for (char *at = text; *at != 0;) {
+        size_t bytes = shown_bytes(at);
+
+        if (bytes == 0) {
+            *at = '?';
+            bytes = 1;
+        }
+        at += bytes;
+    }
+    return text;
+}

@@ -1,5 +1,6 @@
 /*
- * Names that people type: upper and lower case, dashes and underscores are the same.
+ * Names that people type: upper and lower case, dashes and underscores are the same. And how what
+ * others named is shown.
  */
 #ifndef TT_BASE_WORD_H
 #define TT_BASE_WORD_H
@@ -22,5 +23,9 @@ struct tt_word_quoted {
 /* What was given, for a message: what cannot be printed as ?, the rest after 40 characters as
  * "...". */
 struct tt_word_quoted tt_word_quote(const char *given);
+
+/* Makes of a text what a terminal shows and does not obey: what is a control character, or is not
+ * UTF-8, becomes ?, byte by byte. Returns `text`. */
+char *tt_word_printable(char *text);
 
 #endif

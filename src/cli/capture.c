@@ -4,8 +4,10 @@
 #include "cli/capture.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <net/if.h>
 #include <poll.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdio_ext.h>
 #include <string.h>
@@ -13,6 +15,7 @@
 
 #include "base/ns.h"
 #include "cli/records.h"
+#include "report/plural.h"
 
 /* AVTP, gPTP, MSRP and MVRP. After `vlan` a BPF filter looks behind a tag. */
 #define PROTOCOLS         "(ether proto 0x22f0 or 0x88f7 or 0x22ea or 0x88f5)"
@@ -20,7 +23,7 @@
 #define FILE_BUFFER_BYTES (256 << 10)
 #define BUFFER_BYTES      (64 << 20)          /* a stall of a second at 50 MB/s */
 #define BATCH_MS          50                  /* the kernel hands packets over at least so often */
-#define SECONDS_MAX       INT64_C(4000000000) /* a stamp beyond this is no time; it is held there */
+#define SECONDS_MAX       INT64_C(4000000000) /* the year 2096: a stamp beyond this is no time */
 
 void tt_capture_close(struct tt_capture *capture)
 {
@@ -81,6 +84,7 @@ enum tt_exit tt_capture_open_file(const char *command, const char *path,
                                   struct tt_capture *ret_capture)
 {
     char error[PCAP_ERRBUF_SIZE] = "";
+    struct tt_capture capture;
     struct stat status;
     enum tt_exit code;
     pcap_t *pcap;
@@ -99,12 +103,14 @@ enum tt_exit tt_capture_open_file(const char *command, const char *path,
         tt_cli_say(command, "cannot read %s as a capture (pcap or pcapng): %s", path, error);
         return TT_EXIT_USAGE;
     }
-    code = check_ethernet(command, path, pcap);
+    capture = (struct tt_capture){.pcap = pcap, .records = open_records(pcap)};
+    code =
+        tt_records_is_mixed(capture.records) ? TT_EXIT_GOOD : check_ethernet(command, path, pcap);
     if (code != TT_EXIT_GOOD) {
-        pcap_close(pcap);
+        tt_capture_close(&capture);
         return code;
     }
-    *ret_capture = (struct tt_capture){.pcap = pcap, .records = open_records(pcap)};
+    *ret_capture = capture;
     return TT_EXIT_GOOD;
 }
 
@@ -234,33 +240,45 @@ enum tt_exit tt_capture_open_live(const char *command, const struct tt_capture_l
     return TT_EXIT_GOOD;
 }
 
-static int64_t arrival_ns(const struct tt_capture *capture, const struct pcap_pkthdr *header)
+/* Whether it is a time; counted where it is none. */
+static bool read_stamp(struct tt_capture *capture, const struct pcap_pkthdr *header,
+                       int64_t *ret_arrival_ns)
 {
     int64_t seconds = header->ts.tv_sec;
     int64_t fraction = header->ts.tv_usec; /* ns, unless coarse */
 
-    seconds = seconds > SECONDS_MAX ? SECONDS_MAX : seconds;
-    seconds = seconds < -SECONDS_MAX ? -SECONDS_MAX : seconds;
-    return seconds * TT_NS_PER_S + fraction * (capture->coarse ? TT_NS_PER_US : 1);
+    fraction *= capture->coarse ? TT_NS_PER_US : 1;
+    if (fraction < 0 || fraction >= TT_NS_PER_S) {
+        capture->bad_fractions++;
+        return false;
+    }
+    if (seconds < 0 || seconds > SECONDS_MAX) {
+        capture->bad_seconds++;
+        return false;
+    }
+    *ret_arrival_ns = seconds * TT_NS_PER_S + fraction;
+    return true;
 }
 
 static int next_by_libpcap(struct tt_capture *capture, struct tt_packet *ret_packet)
 {
     struct pcap_pkthdr *header;
     const u_char *frame;
-    int status = pcap_next_ex(capture->pcap, &header, &frame);
+    int status;
 
-    if (status == PCAP_ERROR_BREAK) {
-        return 0;
-    }
-    if (status != 1) {
-        return status < 0 ? -1 : 0;
-    }
+    do {
+        status = pcap_next_ex(capture->pcap, &header, &frame);
+        if (status == PCAP_ERROR_BREAK) {
+            return 0;
+        }
+        if (status != 1) {
+            return status < 0 ? -1 : 0;
+        }
+    } while (!read_stamp(capture, header, &ret_packet->arrival_utc_ns));
     ret_packet->frame = frame;
     ret_packet->bytes = header->caplen;
     /* A file can claim anything. */
     ret_packet->wire_bytes = header->len < header->caplen ? header->caplen : header->len;
-    ret_packet->arrival_utc_ns = arrival_ns(capture, header);
     return 1;
 }
 
@@ -279,15 +297,20 @@ static int hand_over(struct tt_capture *capture, off_t offset, struct tt_packet 
     return status;
 }
 
-int tt_capture_next(struct tt_capture *capture, struct tt_packet *ret_packet)
+static int next_packet(struct tt_capture *capture, struct tt_packet *ret_packet)
 {
     struct tt_record record;
     off_t offset;
+    int status;
 
     if (!capture->records) {
         return next_by_libpcap(capture, ret_packet);
     }
-    if (tt_records_next(capture->records, &record, &offset) == 0) {
+    status = tt_records_next(capture->records, &record, &offset);
+    if (status < 0) {
+        return tt_records_error(capture->records) ? -1 : 0;
+    }
+    if (status == 0) {
         return hand_over(capture, offset, ret_packet);
     }
     ret_packet->frame = record.frame;
@@ -297,9 +320,73 @@ int tt_capture_next(struct tt_capture *capture, struct tt_packet *ret_packet)
     return 1;
 }
 
+/* Adds to what is wrong with the capture. */
+static void tell(struct tt_capture *capture, const char *format, ...) TT_PRINTF(2, 3);
+static void tell(struct tt_capture *capture, const char *format, ...)
+{
+    size_t at = strlen(capture->error);
+    va_list args;
+
+    if (at > 0 && at + 2 < sizeof(capture->error)) {
+        memcpy(capture->error + at, "; ", 3);
+        at += 2;
+    }
+    va_start(args, format);
+    vsnprintf(capture->error + at, sizeof(capture->error) - at, format, args);
+    va_end(args);
+}
+
+static void tell_left_out(struct tt_capture *capture, uint64_t count, const char *why)
+{
+    if (count > 0) {
+        tell(capture, "%" PRIu64 " %s left out: %s", count,
+             tt_plural(count, "packet is", "packets are"), why);
+    }
+}
+
+static void tell_others(struct tt_capture *capture)
+{
+    struct tt_records_left_out others = tt_records_left_out(capture->records);
+    const char *name = pcap_datalink_val_to_name(others.link);
+    char why[80];
+
+    snprintf(why, sizeof(why), "not Ethernet, but link type %s (%d), which this capture has too",
+             name ? name : "unknown", others.link);
+    tell_left_out(capture, others.packets, why);
+}
+
+/* What is wrong with a file that has no more packets. */
+static void tell_all(struct tt_capture *capture, int status)
+{
+    bool mixed = tt_records_is_mixed(capture->records);
+
+    capture->error[0] = 0;
+    if (status < 0) {
+        tell(capture, "%s",
+             mixed ? tt_records_error(capture->records) : pcap_geterr(capture->pcap));
+    }
+    if (mixed) {
+        tell_others(capture);
+    }
+    tell_left_out(capture, capture->bad_fractions,
+                  "the fraction of their stamps is a second or more");
+    tell_left_out(capture, capture->bad_seconds, "their stamps are beyond the year 2096");
+}
+
+int tt_capture_next(struct tt_capture *capture, struct tt_packet *ret_packet)
+{
+    int status = next_packet(capture, ret_packet);
+
+    if (status == 1 || (status == 0 && !pcap_file(capture->pcap))) {
+        return status;
+    }
+    tell_all(capture, status);
+    return capture->error[0] ? -1 : status;
+}
+
 const char *tt_capture_error(const struct tt_capture *capture)
 {
-    return pcap_geterr(capture->pcap);
+    return capture->error;
 }
 
 void tt_capture_wait(struct tt_capture *capture, int wait_ms)

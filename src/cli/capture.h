@@ -2,8 +2,9 @@
  * Packets from a capture file or from an interface, by libpcap: Ethernet frames with their tag
  * in-line and arrival times in ns of UTC.
  *
- * Classic pcap and pcapng, either byte order, µs and ns stamps. Live: AVTP, tagged or not, with
- * gPTP, MSRP and MVRP, and only what arrives.
+ * Classic pcap and pcapng, either byte order, µs and ns stamps. Records whose stamps are no time,
+ * and packets of interfaces that are not Ethernet, are left out and counted. Live: AVTP, tagged or
+ * not, with gPTP, MSRP and MVRP, and only what arrives.
  */
 #ifndef TT_CLI_CAPTURE_H
 #define TT_CLI_CAPTURE_H
@@ -24,11 +25,16 @@ struct tt_packet {
 
 struct tt_records;
 
+#define TT_CAPTURE_ERROR 512
+
 struct tt_capture {
     pcap_t *pcap;
     struct tt_records *records; /* what of a file is read without libpcap; NULL: nothing */
     bool coarse;                /* live: the system gives stamps in µs only */
     bool hardware;              /* live: the interface stamps, as was asked for */
+    uint64_t bad_fractions;     /* records that were left out: their stamps have a second or more */
+    uint64_t bad_seconds;       /* … or are no time */
+    char error[TT_CAPTURE_ERROR];
 };
 
 struct tt_capture_live {
@@ -49,7 +55,8 @@ enum tt_exit tt_capture_open_live(const char *command, const struct tt_capture_l
 bool tt_capture_can_stamp(const char *ifname);
 void tt_capture_close(struct tt_capture *capture);
 
-/* 1: a packet; 0: none now (live) or the end (file); -1: broken, tt_capture_error says how. */
+/* 1: a packet; 0: none now (live) or the end (file); -1: broken, or something was left out by the
+ * end, tt_capture_error says what. */
 int tt_capture_next(struct tt_capture *capture, struct tt_packet *ret_packet);
 const char *tt_capture_error(const struct tt_capture *capture);
 /* Live: waits until there may be packets, at most wait_ms, or a signal. */

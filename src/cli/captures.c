@@ -162,9 +162,9 @@ void tt_captures_say_broken(const struct tt_captures *captures)
 
         if (file->error) {
             tt_cli_say(captures->command,
-                       "%s breaks off after %llu %s: %s; the figures are of what was read",
-                       file->path, (unsigned long long)file->packets,
-                       tt_plural(file->packets, "packet", "packets"), file->error);
+                       "%s cannot be read whole: %s; the figures are of %llu %s that could",
+                       file->path, file->error, (unsigned long long)file->packets,
+                       tt_plural(file->packets, "packet", "packets"));
         }
     }
 }

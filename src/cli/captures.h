@@ -3,7 +3,7 @@
  * (those of a ring) or overlap (two interfaces).
  *
  * A file's own packets keep their order. Several files are open only from their first packet to
- * their last, so that neither memory nor descriptors grow with a ring. One that breaks off is
+ * their last, so that neither memory nor descriptors grow with a ring. One that is damaged is
  * named, and the others are read on.
  */
 #ifndef TT_CLI_CAPTURES_H
@@ -18,7 +18,7 @@ struct tt_captures_file {
     struct tt_packet head; /* its next packet, while capture is open */
     int64_t first_utc_ns;  /* while it waits */
     uint64_t packets;      /* so many came of it */
-    char *error;           /* why it breaks off; NULL */
+    char *error;           /* why it cannot be read whole; NULL */
 };
 
 struct tt_captures {
@@ -39,7 +39,7 @@ void tt_captures_close(struct tt_captures *captures);
 /* 1: a packet, valid until the next is taken; 0: the end of all. */
 int tt_captures_next(struct tt_captures *captures, struct tt_packet *ret_packet);
 
-/* The first file that breaks off; NULL: none does. */
+/* The first file that cannot be read whole; NULL: all can. */
 const struct tt_captures_file *tt_captures_broken(const struct tt_captures *captures);
 /* All of them, on stderr. */
 void tt_captures_say_broken(const struct tt_captures *captures);

@@ -15,6 +15,7 @@
 
 #include "audio/config_value.h"
 #include "base/ns.h"
+#include "report/line.h"
 
 #define DURATION_MAX_NS INT64_C(1000000000000000000) /* added to any clock it stays in range */
 
@@ -27,9 +28,8 @@ void tt_cli_say(const char *command, const char *format, ...)
     fflush(stdout);
     fprintf(stderr, "%s: ", command);
     va_start(args, format);
-    vfprintf(stderr, format, args);
+    tt_line_vprint(stderr, format, args);
     va_end(args);
-    fputc('\n', stderr);
 }
 
 int tt_cli_duration_parse(const char *text, int64_t *ret_ns)
@@ -71,41 +71,6 @@ long tt_cli_number_option(const char *name, const char *argument, struct argp_st
         argp_error(state, "--%s %s: give a number from %ld to %ld", name, argument, least, most);
     }
     return value;
-}
-
-/* Whether the file there is a page, or nothing yet, or no file at all but a device or a pipe. */
-static bool page_may_be(const char *path)
-{
-    static const char doctype[] = "<!DOCTYPE html>";
-    char begins[sizeof(doctype) - 1];
-    struct stat status;
-    FILE *file;
-    size_t n;
-
-    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size == 0) {
-        return true;
-    }
-    file = fopen(path, "re");
-    if (!file) {
-        return true; /* writing it says why */
-    }
-    n = fread(begins, 1, sizeof(begins), file);
-    fclose(file);
-    return n == sizeof(begins) && strncasecmp(begins, doctype, sizeof(begins)) == 0;
-}
-
-const char *tt_cli_page_option(const char *argument, struct argp_state *state)
-{
-    if (strcmp(argument, "-") == 0) {
-        argp_error(state, "--html takes the name of a file; /dev/stdout is standard output");
-    }
-    if (!page_may_be(argument)) {
-        argp_error(state,
-                   "--html %s: that file is there and is no page, and the page would take its "
-                   "place; give another name",
-                   argument);
-    }
-    return argument;
 }
 
 error_t tt_cli_arguments(int key, char *argument, struct argp_state *state,

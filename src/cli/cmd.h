@@ -43,10 +43,6 @@ int tt_cmd_watch(int argc, char **argv);
  * have if it had not been closed, makes the exit code TT_EXIT_ENVIRONMENT, with a message, unless
  * its reader has left. */
 void tt_cli_standard_init(void);
-/* Nothing that is printed is waited for any more: a display that stands still gets what it takes,
- * and costs two seconds at the end (relay.h). Of text this is no fault; of JSON it is what the
- * lines above say. */
-void tt_cli_never_wait(bool is_text);
 
 /* "tactus watch: …" and a newline to stderr. */
 void tt_cli_say(const char *command, const char *format, ...) TT_PRINTF(2, 3);
@@ -62,7 +58,8 @@ int64_t tt_cli_duration_option(const char *argument, struct argp_state *state);
 /* --NAME ARGUMENT is a whole number of that range. */
 long tt_cli_number_option(const char *name, const char *argument, struct argp_state *state,
                           long least, long most);
-/* --html ARGUMENT: a page may be written there. A file that is no page is not replaced by one. */
+/* --html ARGUMENT: a page may be written there. A file that is no page is not replaced by one, and
+ * where none can be written the command ends before it spends time on what is to be in it. */
 const char *tt_cli_page_option(const char *argument, struct argp_state *state);
 /* The default case of a command that takes exactly `count` arguments without an option, which are
  * `what`: puts each into its place. */

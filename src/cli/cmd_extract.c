@@ -32,7 +32,7 @@ struct job {
     enum tt_pcm_format raw_format;
     bool json;
     struct tt_aaf shape; /* of the stream */
-    char *broken;        /* how the capture breaks off; NULL: it does not */
+    char *broken;        /* why the capture cannot be read whole; NULL: it can */
 };
 
 static const struct argp_option options[] = {
@@ -92,10 +92,10 @@ static const struct argp parser = {
            "Example:\n"
            "  tactus extract recording.pcapng audio.wav --stream-id AA:BB:CC:DD:EE:FF:0001\n\n"
            "Exit: 0 all frames are there, 1 some are missing or do not continue, 2 wrong usage or "
-           "no such stream, 3 the output cannot be written, 4 the capture breaks off, or holds no "
+           "no such stream, 3 the output cannot be written, 4 the capture is damaged, or holds no "
            "valid stamps or no whole packets."};
 
-/* Calls `take` for each packet. Remembers how the capture breaks off. */
+/* Calls `take` for each packet. Remembers why it cannot be read whole. */
 static int each_packet(struct job *job, void (*take)(void *context, const struct tt_packet *packet),
                        void *context)
 {
@@ -340,7 +340,7 @@ static int conclude(const struct job *job, const struct tt_extract *extract)
         return TT_EXIT_INCONCLUSIVE;
     }
     if (job->broken) {
-        tt_cli_say(COMMAND, "%s breaks off: %s; the output holds what came before",
+        tt_cli_say(COMMAND, "%s cannot be read whole: %s; the output holds what could",
                    job->capture_path, job->broken);
         return TT_EXIT_INCONCLUSIVE;
     }

@@ -182,7 +182,7 @@ static int conclude(const struct job *job, const struct tt_gate_verified *v, con
     int code = (int)tt_gate_verified_give(v, COMMAND, &job->options);
 
     if (broken) {
-        tt_cli_say(COMMAND, "%s breaks off: %s; the figures are of what was read",
+        tt_cli_say(COMMAND, "%s cannot be read whole: %s; the figures are of what could",
                    job->options.source, broken);
         return TT_EXIT_INCONCLUSIVE;
     }

@@ -60,7 +60,8 @@ static const struct argp_option options[] = {
      "Measure as found, then with processors kept awake and the loop on one, and show the "
      "difference",
      0},
-    {"require", OPTION_REQUIRE, "BUFFER", 0, "Measure that buffer; exit code 1 says not held", 0},
+    {"require", OPTION_REQUIRE, "BUFFER", 0,
+     "Measure that buffer; exit code 0 says held, 1 not held, 4 not enough data", 0},
     {"html", OPTION_HTML, "FILE", 0, "A page with tables and drawings besides", 0},
     {0},
 };
@@ -130,11 +131,12 @@ static const struct argp parser = {
            "  tactus meter\n"
            "  tactus meter --full --html report.html\n"
            "  tactus meter --device hw:1 --buffer 128x2 --load idle,write\n"
-           "  tactus meter --require 128x2@48000 || echo not held\n"
+           "  tactus meter --require 128x2@48000 && echo held\n"
            "  tactus meter --for 8h --log night.jsonl\n"
            "  tactus meter compare policy=fifo policy=deadline\n\n"
            "Exit: 0 no dropout, 1 not safe, 2 wrong usage, 3 the environment lacks something, 4 "
-           "interrupted, or the machine was too noisy to say."};
+           "interrupted, the machine was too noisy to say, or the run was too short for "
+           "--require."};
 
 static enum tt_exit add_shapes(struct command *command)
 {
@@ -175,6 +177,9 @@ static const char *contradiction(const struct command *command)
                "and "
                "--time";
     }
+    if (job->policy.priority > 0 && !tt_policy_has_priority(job->policy.kind)) {
+        return "--priority belongs to the policies fifo and rr";
+    }
     if (soak && job->load_count > 1) {
         return "--for measures under one load: give one by --load";
     }
@@ -194,6 +199,7 @@ static void set_defaults(struct command *command)
         job->cell_ns = CELL_NS;
     }
     job->quiet = job->json;
+    job->required = command->require != NULL;
 }
 
 static enum tt_exit check(struct command *command)
@@ -218,6 +224,12 @@ static enum tt_exit check(struct command *command)
                    command->job.shape_count);
         code = TT_EXIT_USAGE;
     }
+    if (code == TT_EXIT_GOOD) {
+        bool soak = command->soak_ns > 0;
+
+        code = tt_meter_job_check_time(&command->job, TT_METER_COMMAND, soak ? "--for" : "--time",
+                                       soak ? command->soak_ns : command->job.cell_ns);
+    }
     /* A folder that was asked for is meant; the one that we happen to be in is not. */
     return code == TT_EXIT_GOOD && command->lacking && command->job.folder ? TT_EXIT_ENVIRONMENT
                                                                            : code;
@@ -231,7 +243,7 @@ static enum tt_exit run_rows(struct tt_meter_job *job, struct tt_meter_row *rows
     for (size_t i = 0;
          i < job->shape_count && code == TT_EXIT_GOOD && (i == 0 || !tt_cli_interrupted()); i++) {
         code = tt_meter_job_row(job, &job->shapes[i], &rows[i]);
-        if (code == TT_EXIT_GOOD && rows[i].count > 0) {
+        if (code == TT_EXIT_GOOD && (i == 0 || !tt_meter_row_came_to_nothing(&rows[i]))) {
             ++*ret_n;
         } else {
             tt_meter_row_free(&rows[i]);
@@ -241,18 +253,17 @@ static enum tt_exit run_rows(struct tt_meter_job *job, struct tt_meter_row *rows
 }
 
 /* The worst of all rows. */
-static enum tt_exit judge(const struct tt_meter_row *rows, size_t n)
+static enum tt_exit judge(const struct tt_meter_job *job, const struct tt_meter_row *rows, size_t n)
 {
     enum tt_exit code = n == 0 || tt_cli_interrupted() ? TT_EXIT_INCONCLUSIVE : TT_EXIT_GOOD;
 
     for (size_t r = 0; r < n; r++) {
-        struct tt_verdict verdict;
+        enum tt_exit found = tt_meter_row_judge(job, &rows[r]);
 
-        tt_meter_verdict_find(&rows[r], &verdict);
-        if (verdict.kind == TT_VERDICT_NOT_SAFE) {
-            return TT_EXIT_NEGATIVE;
+        if (found == TT_EXIT_NEGATIVE) {
+            return found;
         }
-        code = verdict.kind == TT_VERDICT_TOO_NOISY ? TT_EXIT_INCONCLUSIVE : code;
+        code = found == TT_EXIT_GOOD ? code : found;
     }
     return code;
 }
@@ -314,7 +325,9 @@ static enum tt_exit measure(struct command *command)
         code = run_tuned(&command->job, rows, &n);
     }
     shown = show(command, rows, n);
-    code = code != TT_EXIT_GOOD ? code : shown != TT_EXIT_GOOD ? shown : judge(rows, n);
+    code = code != TT_EXIT_GOOD    ? code
+           : shown != TT_EXIT_GOOD ? shown
+                                   : judge(&command->job, rows, n);
     code = code == TT_EXIT_GOOD && command->lacking ? TT_EXIT_ENVIRONMENT : code;
     for (size_t r = 0; r < n; r++) {
         tt_meter_row_free(&rows[r]);

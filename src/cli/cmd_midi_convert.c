@@ -63,7 +63,7 @@ static const struct argp parser = {
         "  tactus midi convert take.mid.raw take.mid\n\n"
         "Exit: 0 all of the log is in the file, 1 something was lost in recording or the log is "
         "damaged, 2 wrong usage, no raw log, or OUT.mid is there already, 3 the file cannot be "
-        "written."};
+        "written, 4 interrupted, with no half file left."};
 
 static void say_damage(const struct job *job, const struct tt_midi_survey *survey)
 {
@@ -80,8 +80,15 @@ static void say_damage(const struct job *job, const struct tt_midi_survey *surve
 }
 
 /* What is wrong with the log, in words. */
-static enum tt_exit judge(const struct job *job, const struct tt_midi_survey *survey)
+static enum tt_exit judge(const struct job *job, const struct tt_midi_log *log,
+                          const struct tt_midi_survey *survey)
 {
+    if (log->start_damaged) {
+        tt_cli_say(COMMAND,
+                   "the times in the header of %s are damaged: the start may be off, by the clock "
+                   "and in the file; from event to event all is as it was",
+                   job->log_path);
+    }
     if (!survey->ended) {
         tt_cli_say(COMMAND, "%s was not ended by its recorder; all that it holds is converted",
                    job->log_path);
@@ -93,19 +100,21 @@ static enum tt_exit judge(const struct job *job, const struct tt_midi_survey *su
         tt_cli_say(COMMAND, "%" PRIu64 " %s in recording; markers in the tracks say where",
                    survey->losses, tt_plural(survey->losses, "loss", "losses"));
     }
-    return survey->frames_bad > 0 || survey->cut || survey->losses > 0 ? TT_EXIT_NEGATIVE
-                                                                       : TT_EXIT_GOOD;
+    return log->start_damaged || survey->frames_bad > 0 || survey->cut || survey->losses > 0
+               ? TT_EXIT_NEGATIVE
+               : TT_EXIT_GOOD;
 }
 
-static void show_json(const struct job *job, const struct tt_midi_survey *survey,
+static void show_json(const struct job *job, const struct tt_midi_log *log,
+                      const struct tt_midi_survey *survey,
                       const struct tt_midi_converted *converted)
 {
     json_t *json = json_pack(
-        "{s:o, s:o, s:I, s:o, s:I, s:b, s:o, s:o, s:b}", "log", tt_json_name(job->log_path),
+        "{s:o, s:o, s:I, s:o, s:I, s:b, s:o, s:o, s:b, s:b}", "log", tt_json_name(job->log_path),
         "output", tt_json_name(job->output_path), "files", (json_int_t)converted->files, "events",
         tt_json_u64(converted->events), "ports", (json_int_t)survey->port_count, "ended",
         survey->ended, "losses", tt_json_u64(survey->losses), "frames_bad",
-        tt_json_u64(survey->frames_bad), "cut", survey->cut);
+        tt_json_u64(survey->frames_bad), "cut", survey->cut, "start_damaged", log->start_damaged);
 
     tt_json_print_line(stdout, json);
     json_decref(json);
@@ -120,6 +129,7 @@ static enum tt_exit convert(const struct job *job, struct tt_midi_file *file,
         .log = &file->log,
         .survey = survey,
         .path = job->output_path,
+        .stoppable = true,
         .split_ns = job->split_ns,
     };
     enum tt_exit code;
@@ -130,14 +140,14 @@ static enum tt_exit convert(const struct job *job, struct tt_midi_file *file,
         return code;
     }
     if (job->json) {
-        show_json(job, survey, &converted);
+        show_json(job, setup.log, survey, &converted);
     } else {
         printf("%" PRIu64 " %s of %u %s in %u %s\n", converted.events,
                tt_plural(converted.events, "event", "events"), survey->port_count,
                tt_plural(survey->port_count, "port", "ports"), converted.files,
                tt_plural(converted.files, "file", "files"));
     }
-    return judge(job, survey);
+    return judge(job, &file->log, survey);
 }
 
 int tt_cmd_midi_convert(int argc, char **argv)
@@ -150,6 +160,7 @@ int tt_cmd_midi_convert(int argc, char **argv)
     if (argp_parse(&parser, argc, argv, 0, NULL, &job) != 0) {
         return TT_EXIT_USAGE;
     }
+    tt_cli_catch_interrupt();
     code = tt_midi_file_check_output(COMMAND, job.output_path);
     if (code != TT_EXIT_GOOD) {
         return code;

@@ -13,6 +13,7 @@
 #include "cli/midi_jitter.h"
 #include "cli/midi_jitter_show.h"
 #include "cli/midi_ports.h"
+#include "cli/relay.h"
 
 #define COMMAND "tactus midi jitter"
 #define SEED    1
@@ -214,7 +215,7 @@ int tt_cmd_midi_jitter(int argc, char **argv)
     if (argp_parse(&parser, argc, argv, 0, NULL, &job) != 0) {
         return TT_EXIT_USAGE;
     }
-    tt_cli_never_wait(!job.json);
+    tt_relay_start();
     tt_cli_catch_interrupt();
     if (job.clock_port) {
         return tt_midi_clock_measure(COMMAND, job.clock_port, job.duration_ns, job.json);

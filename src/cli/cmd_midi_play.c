@@ -14,6 +14,7 @@
 #include "cli/cmd_midi.h"
 #include "cli/midi_piece.h"
 #include "cli/midi_ports.h"
+#include "cli/relay.h"
 #include "os/memory.h"
 #include "report/json.h"
 #include "report/plural.h"
@@ -92,7 +93,7 @@ static void show(const struct job *job, const struct tt_play *play)
                                                TT_TABLE_SUMMARY_COLUMNS};
     struct tt_table table;
 
-    printf("%" PRIu64 " of %zu %s sent\n", play->player->sent, job->piece.count,
+    printf("%" PRIu64 " of %zu %s sent\n", play->sent, job->piece.count,
            tt_plural(job->piece.count, "event", "events"));
     if (play->no_room > 0) {
         printf("The port had no room %" PRIu64 " %s, and was tried again: is it read?\n",
@@ -111,11 +112,12 @@ static void show(const struct job *job, const struct tt_play *play)
 
 static void show_json(const struct job *job, const struct tt_play *play)
 {
-    json_t *json =
-        json_pack("{s:o, s:o, s:I, s:o, s:b, s:o, s:o}", "source", tt_json_name(job->path), "port",
-                  tt_json_name(job->port_name), "events", (json_int_t)job->piece.count, "sent",
-                  tt_json_u64(play->player->sent), "queue", play->port->schedules, "no_room",
-                  tt_json_u64(play->no_room), "lateness", tt_json_summary(play->lateness));
+    json_t *json = json_pack(
+        "{s:o, s:o, s:I, s:o, s:b, s:o, s:I, s:o}", "source", tt_json_name(job->path), "port",
+        tt_json_name(job->port_name), "events", (json_int_t)job->piece.count, "sent",
+        tt_json_u64(play->sent), "queue", play->port->schedules, "no_room",
+        tt_json_u64(play->no_room), "notes_left_on", (json_int_t)tt_sounding_notes(&play->sounding),
+        "lateness", tt_json_summary(play->lateness));
 
     tt_json_print_line(stdout, json);
     json_decref(json);
@@ -123,6 +125,8 @@ static void show_json(const struct job *job, const struct tt_play *play)
 
 static enum tt_exit conclude(const struct job *job, const struct tt_play *play)
 {
+    unsigned notes = tt_sounding_notes(&play->sounding);
+
     if (job->json) {
         show_json(job, play);
     } else {
@@ -130,10 +134,20 @@ static enum tt_exit conclude(const struct job *job, const struct tt_play *play)
     }
     if (play->error) {
         tt_cli_say(COMMAND, "%s went away: %s", job->port_name, strerror(-play->error));
+    }
+    if (notes > 0) {
+        tt_cli_say(COMMAND, "%s took no more: %u %s may go on sounding; end %s at the instrument",
+                   job->port_name, notes, tt_plural(notes, "note", "notes"),
+                   notes == 1 ? "it" : "them");
+    }
+    if (play->error) {
         return TT_EXIT_ENVIRONMENT;
     }
-    if (play->player->sent < job->piece.count) {
+    if (play->sent < job->piece.count) {
         return TT_EXIT_INCONCLUSIVE;
+    }
+    if (notes > 0) {
+        return TT_EXIT_ENVIRONMENT;
     }
     if (job->piece.lost) {
         tt_cli_say(COMMAND, "something of %s is lost; `tactus midi dump` shows where", job->path);
@@ -201,7 +215,7 @@ int tt_cmd_midi_play(int argc, char **argv)
     if (argp_parse(&parser, argc, argv, 0, NULL, &job) != 0) {
         return TT_EXIT_USAGE;
     }
-    tt_cli_never_wait(!job.json);
+    tt_relay_start();
     tt_cli_catch_interrupt();
     signal(SIGPIPE, SIG_IGN); /* who watches may leave: notes are ended all the same */
     code = tt_midi_piece_open(COMMAND, job.path, job.track, &job.piece);

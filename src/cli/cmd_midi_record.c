@@ -188,28 +188,6 @@ static enum tt_exit open_ports(struct job *job)
     return TT_EXIT_GOOD;
 }
 
-/* The first of the files to be made is not there yet. */
-static enum tt_exit check_output(const struct job *job)
-{
-    char *path = tt_midi_convert_path(job->output_path, job->split_ns > 0, 1);
-    enum tt_exit code = tt_midi_file_check_output(COMMAND, job->output_path);
-
-    if (code != TT_EXIT_GOOD) {
-        free(path);
-        return code;
-    }
-    if (!path) {
-        tt_cli_say(COMMAND, "out of memory");
-        return TT_EXIT_ENVIRONMENT;
-    }
-    if (access(path, F_OK) == 0) {
-        tt_cli_say(COMMAND, "%s is there already; a recording is never written over", path);
-        code = TT_EXIT_USAGE;
-    }
-    free(path);
-    return code;
-}
-
 static enum tt_exit open_log(struct job *job)
 {
     int error;
@@ -390,11 +368,11 @@ int tt_cmd_midi_record(int argc, char **argv)
         return TT_EXIT_ENVIRONMENT;
     }
     job.live = job.live || (!job.json && isatty(STDOUT_FILENO));
-    tt_cli_never_wait(!job.json);
+    tt_relay_start();
     tt_cli_catch_interrupt();
     signal(SIGPIPE, SIG_IGN); /* who watches may leave: the recording goes on */
     job.start_mono_ns = tt_midi_port_now_ns();
-    code = check_output(&job);
+    code = tt_midi_convert_try(COMMAND, job.output_path, job.split_ns > 0);
     if (code == TT_EXIT_GOOD) {
         code = tt_midi_ports_check_different(COMMAND, job.names, job.name_count);
     }

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 
 #include "report/json.h"
+#include "report/line.h"
 
 static const char *const status_names[TT_CHECK_STATUSES] = {
     [TT_CHECK_GOOD] = "good",       [TT_CHECK_NOTE] = "note",   [TT_CHECK_UNKNOWN] = "unknown",
@@ -71,12 +72,12 @@ void tt_doctor_print(const struct tt_doctor *doctor, FILE *out)
     for (size_t i = 0; i < doctor->count; i++) {
         const struct tt_check *check = &doctor->checks[i];
 
-        fprintf(out, "%-8s %-18s %s\n", status_names[check->status], check->name, check->found);
+        tt_line_print(out, "%-8s %-18s %s", status_names[check->status], check->name, check->found);
         if (check->costs[0]) {
-            fprintf(out, "%27s costs: %s\n", "", check->costs);
+            tt_line_print(out, "%27s costs: %s", "", check->costs);
         }
         if (check->mend[0]) {
-            fprintf(out, "%27s mend:  %s\n", "", check->mend);
+            tt_line_print(out, "%27s mend:  %s", "", check->mend);
         }
     }
 }

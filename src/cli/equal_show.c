@@ -14,6 +14,7 @@
 
 #include "cli/cmd.h"
 #include "report/json.h"
+#include "report/line.h"
 #include "report/plural.h"
 
 #define TEXT_RANGES 12
@@ -238,15 +239,16 @@ static void print_text(const struct tt_equal_view *view, const struct finding *f
         print_different(view, finding, out);
         return;
     case TT_MATCH_SOURCE_SILENT:
-        fprintf(out, "cannot tell: %s is silent, and silence can be found anywhere\n",
-                view->source);
+        tt_line_print(out, "cannot tell: %s is silent, and silence can be found anywhere",
+                      view->source);
         return;
     case TT_MATCH_RECORDING_SILENT:
-        fprintf(out, "not bit-exact: %s is silent: 0 of %" PRId64 " %s can be found in it\n",
-                view->recording, view->pair->source_frames, frames_word(view->pair->source_frames));
+        tt_line_print(out, "not bit-exact: %s is silent: 0 of %" PRId64 " %s can be found in it",
+                      view->recording, view->pair->source_frames,
+                      frames_word(view->pair->source_frames));
         break;
     default:
-        fprintf(out, "not bit-exact: no part of %s is in %s\n", view->source, view->recording);
+        tt_line_print(out, "not bit-exact: no part of %s is in %s", view->source, view->recording);
         break;
     }
     if (nowhere_explained(view)) {

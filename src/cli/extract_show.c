@@ -13,6 +13,7 @@
 
 #include "audio/eth.h"
 #include "report/json.h"
+#include "report/line.h"
 #include "report/plural.h"
 
 #define LINES_MAX 20 /* missing runs that are listed; JSON has them all */
@@ -49,10 +50,11 @@ void tt_extract_print(const struct tt_extract_view *view, FILE *out)
     char id[TT_STREAM_ID_TEXT];
     int runs = 0;
 
-    fprintf(out, "%s: %" PRId64 " %s (%.3f s) of %s, %s, %u Hz, %u %s\n", view->output, frames,
-            frames_word(frames), (double)frames / shape->rate_hz,
-            tt_stream_id_format(shape->stream_id, id), tt_aaf_format_name(shape->format),
-            shape->rate_hz, shape->channels, tt_plural(shape->channels, "channel", "channels"));
+    tt_line_print(out, "%s: %" PRId64 " %s (%.3f s) of %s, %s, %u Hz, %u %s", view->output, frames,
+                  frames_word(frames), (double)frames / shape->rate_hz,
+                  tt_stream_id_format(shape->stream_id, id), tt_aaf_format_name(shape->format),
+                  shape->rate_hz, shape->channels,
+                  tt_plural(shape->channels, "channel", "channels"));
     fprintf(out, "Stamps are taken as %s (the capture's clock as UTC, TAI = UTC + 37 s).\n",
             scale_text(extract));
     fprintf(out,

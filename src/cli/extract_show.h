@@ -13,7 +13,7 @@ struct tt_extract_view {
     const char *source; /* paths */
     const char *output;
     const struct tt_aaf *shape;
-    const char *error; /* how the capture breaks off; NULL: it does not */
+    const char *error; /* why the capture cannot be read whole; NULL: it can */
     const struct tt_extract *extract;
 };
 

@@ -210,10 +210,18 @@ static enum tt_exit compare_settings(struct command *command)
                    job->shape_count);
         return TT_EXIT_USAGE;
     }
+    if (tt_meter_job_check_time(job, COMMAND, "--time", job->cell_ns) != TT_EXIT_GOOD) {
+        return TT_EXIT_USAGE;
+    }
     for (int i = 0; i < 2; i++) {
         if (tt_meter_setting_parse(command->texts[i], job, &command->settings[i]) != 0) {
             return TT_EXIT_USAGE;
         }
+    }
+    if (job->policy.priority > 0 && !tt_policy_has_priority(command->settings[0].policy.kind) &&
+        !tt_policy_has_priority(command->settings[1].policy.kind)) {
+        tt_cli_say(COMMAND, "--priority belongs to the policies fifo and rr, and neither has it");
+        return TT_EXIT_USAGE;
     }
     if (job->load_count == 0) {
         job->loads[job->load_count++] = TT_LOAD_IDLE;

@@ -227,7 +227,7 @@ void tt_meter_job_tune(struct tt_meter_job *job)
                    "cannot keep the processors out of idle states (/dev/cpu_dma_latency: %s)",
                    strerror(-job->awake_fd));
     }
-    if (job->policy.kind != TT_POLICY_DEADLINE) {
+    if (job->policy.kind != TT_POLICY_DEADLINE && job->policy.cpu < 0) {
         job->policy.cpu = (int)last;
     }
 }
@@ -349,6 +349,16 @@ enum tt_exit tt_meter_job_run(struct tt_meter_job *job, const struct tt_fragment
     return code;
 }
 
+static bool came_to_nothing(const struct tt_meter_result *result)
+{
+    return result->interrupted && result->counters.expected == 0;
+}
+
+bool tt_meter_row_came_to_nothing(const struct tt_meter_row *row)
+{
+    return row->count == 0 || came_to_nothing(&row->results[0]);
+}
+
 enum tt_exit tt_meter_job_row(struct tt_meter_job *job, const struct tt_fragment_shape *shape,
                               struct tt_meter_row *ret_row)
 {
@@ -363,12 +373,72 @@ enum tt_exit tt_meter_job_row(struct tt_meter_job *job, const struct tt_fragment
     for (size_t i = 0;
          i < job->load_count && code == TT_EXIT_GOOD && (i == 0 || !tt_cli_interrupted()); i++) {
         code = tt_meter_job_run(job, shape, job->loads[i], &ret_row->results[i]);
-        if (code == TT_EXIT_GOOD) {
+        if (code == TT_EXIT_GOOD && came_to_nothing(&ret_row->results[i]) && i > 0) {
+            tt_meter_job_free(&ret_row->results[i]);
+        } else if (code == TT_EXIT_GOOD) {
             ret_row->count++;
             ret_row->shape = ret_row->results[i].cell->shape;
         }
     }
     return code;
+}
+
+/* A timer's: what a missed period is of. */
+static int64_t buffer_ns(const struct tt_fragment_shape *shape)
+{
+    return tt_fragment_shape_period_ns(shape) * (shape->count > 0 ? shape->count : 1);
+}
+
+enum tt_exit tt_meter_job_check_time(const struct tt_meter_job *job, const char *command,
+                                     const char *option, int64_t plan_ns)
+{
+    char plan[TT_DURATION_TEXT];
+    char shape[TT_DURATION_TEXT];
+    char buffer[TT_DURATION_TEXT];
+
+    for (size_t i = 0; i < job->shape_count; i++) {
+        if (plan_ns < buffer_ns(&job->shapes[i])) {
+            tt_cli_say(command, "%s %s is shorter than %s (%s), and shows nothing: give more",
+                       option, tt_duration_text(plan_ns, plan),
+                       tt_meter_shape_text(&job->shapes[i], shape),
+                       tt_duration_text(buffer_ns(&job->shapes[i]), buffer));
+            return TT_EXIT_USAGE;
+        }
+    }
+    return TT_EXIT_GOOD;
+}
+
+static enum tt_exit judge_required(const struct tt_meter_row *row, const struct tt_verdict *verdict)
+{
+    char shape[TT_DURATION_TEXT];
+    char measured[TT_DURATION_TEXT];
+    char least[TT_DURATION_TEXT];
+
+    if (tt_verdict_shows_held(verdict, buffer_ns(&row->shape))) {
+        return TT_EXIT_GOOD;
+    }
+    tt_cli_say(
+        TT_METER_COMMAND,
+        "not enough data to say that %s is held: no dropout, but in %s only; that takes 30 s "
+        "of all loads together, and %s under each. Give a longer --time",
+        tt_meter_shape_text(&row->shape, shape), tt_duration_text(verdict->measured_ns, measured),
+        tt_duration_text(TT_VERDICT_HELD_BUFFERS * buffer_ns(&row->shape), least));
+    return TT_EXIT_INCONCLUSIVE;
+}
+
+enum tt_exit tt_meter_row_judge(const struct tt_meter_job *job, const struct tt_meter_row *row)
+{
+    struct tt_verdict verdict;
+
+    tt_meter_verdict_find(row, &verdict);
+    switch (verdict.kind) {
+    case TT_VERDICT_NOT_SAFE:
+        return TT_EXIT_NEGATIVE;
+    case TT_VERDICT_TOO_NOISY:
+        return TT_EXIT_INCONCLUSIVE;
+    default:
+        return job->required ? judge_required(row, &verdict) : TT_EXIT_GOOD;
+    }
 }
 
 void tt_meter_row_free(struct tt_meter_row *row)

@@ -57,6 +57,8 @@ int tt_meter_setting_parse(const char *text, const struct tt_meter_job *job,
     struct tt_meter_setting setting = {.text = text, .policy = job->policy};
     const char *at = text;
 
+    setting.policy.priority = 0;
+
     while (*at) {
         char word[64];
         size_t length = strcspn(at, ",");
@@ -76,6 +78,13 @@ int tt_meter_setting_parse(const char *text, const struct tt_meter_job *job,
         }
         at += length;
         at += *at == ',';
+    }
+    if (setting.policy.priority > 0 && !tt_policy_has_priority(setting.policy.kind)) {
+        tt_cli_say(COMMAND, "%s: a priority belongs to the policies fifo and rr", text);
+        return -EINVAL;
+    }
+    if (setting.policy.priority == 0) {
+        setting.policy.priority = job->policy.priority;
     }
     *ret_setting = setting;
     return 0;

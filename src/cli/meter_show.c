@@ -28,7 +28,7 @@ const char *tt_meter_show_policy(const struct tt_meter_job *job, char text[TT_ME
     if (policy->cpu >= 0) {
         snprintf(cpu, sizeof(cpu), ", processor %d", policy->cpu);
     }
-    if (policy->kind == TT_POLICY_FIFO || policy->kind == TT_POLICY_RR) {
+    if (tt_policy_has_priority(policy->kind)) {
         snprintf(text, TT_METER_POLICY_TEXT, "%s %d%s", tt_policy_name(policy->kind),
                  policy->priority > 0 ? policy->priority : TT_POLICY_PRIORITY, cpu);
     } else {
@@ -56,7 +56,7 @@ static void say_refused(const struct tt_meter_job *job, const struct tt_meter_ro
 
     if (error == -EPERM) {
         printf("Policy %s was refused: the loop had no real-time priority, and waited for all "
-               "others. For rtprio see the machine below.\n",
+               "others. \"This machine\", above, says what that takes.\n",
                tt_policy_name(job->policy.kind));
     } else if (error) {
         printf("Policy %s could not be had: %s; the loop had no real-time priority.%s\n",

@@ -17,6 +17,7 @@
 #include "base/ns.h"
 #include "cli/meter_page.h"
 #include "cli/meter_show.h"
+#include "cli/relay.h"
 #include "report/json.h"
 #include "report/meter_json.h"
 
@@ -28,9 +29,8 @@
 struct soak {
     const struct tt_meter_job *job;
     int64_t every_ns;
-    int64_t begin_ns; /* of the first tick; 0: not yet */
-    int64_t next_line_ns;
-    int log_fd; /* or below 0 */
+    int64_t next_line_ns; /* 0: not known yet */
+    int log_fd;           /* or below 0 */
     int log_error;
     bool json;
     int64_t second; /* the one in which `told` were */
@@ -78,6 +78,11 @@ static int write_line(int fd, const char *text, size_t length)
     if ((size_t)n < length) {
         return ftruncate(fd, lseek(fd, 0, SEEK_END) - n) == 0 ? ENOSPC : errno;
     }
+    return 0;
+}
+
+static int sync_lines(int fd)
+{
     return fdatasync(fd) == 0 || errno == EINVAL ? 0 : errno; /* EINVAL: a device, a pipe */
 }
 
@@ -95,6 +100,8 @@ static void write_log(struct soak *soak, const json_t *line)
 
         text[length] = '\n'; /* in the place of the terminator */
         error = write_line(soak->log_fd, text, length + 1);
+        /* Whoever interrupted waits for the disk once, at the end. */
+        error = error || tt_cli_interrupted() ? error : sync_lines(soak->log_fd);
         free(text);
     } else {
         error = ENOMEM;
@@ -152,7 +159,8 @@ static void tell_state(struct soak *soak, const struct tt_cell *cell)
 {
     const struct tt_fragment_counters *c = &cell->so_far;
     int64_t now_ns = tt_cli_now_mono_ns();
-    int64_t elapsed_ns = soak->begin_ns > 0 ? now_ns - soak->begin_ns : 0;
+    int64_t begin_ns = cell->windows.start_ns; /* 0: it came to nothing */
+    int64_t elapsed_ns = begin_ns > 0 ? tt_max64(0, now_ns - begin_ns) : 0;
     char text[TT_METER_TEXT];
     char time[TT_DURATION_TEXT];
     char wall[WALL_TEXT];
@@ -200,9 +208,8 @@ static void on_tick(void *context, const struct tt_cell *cell)
     struct soak *soak = context;
     int64_t now_ns = tt_cli_now_mono_ns();
 
-    if (soak->begin_ns == 0) {
-        soak->begin_ns = now_ns;
-        soak->next_line_ns = now_ns + soak->every_ns;
+    if (soak->next_line_ns == 0) {
+        soak->next_line_ns = cell->windows.start_ns + soak->every_ns;
     }
     if (now_ns >= soak->next_line_ns) {
         soak->next_line_ns += soak->every_ns;
@@ -210,13 +217,20 @@ static void on_tick(void *context, const struct tt_cell *cell)
     }
 }
 
+static void end_log(struct soak *soak)
+{
+    int error = soak->log_fd >= 0 ? sync_lines(soak->log_fd) : 0;
+
+    if (error) {
+        note_log_error(soak, error);
+    }
+}
+
 static enum tt_exit conclude(struct soak *soak, const struct tt_meter_row *row)
 {
-    struct tt_verdict verdict;
     json_t *line = tt_meter_row_json(row);
 
     tell_state(soak, row->results[0].cell);
-    tt_meter_verdict_find(row, &verdict);
     json_object_set_new(line, "final", json_true());
     write_log(soak, line);
     if (soak->json) {
@@ -225,13 +239,12 @@ static enum tt_exit conclude(struct soak *soak, const struct tt_meter_row *row)
         tt_meter_show_text(soak->job, row, 1);
     }
     json_decref(line);
+    end_log(soak);
     if (soak->log_error) {
         tt_cli_say(TT_METER_COMMAND, "the log is not whole: %s", strerror(soak->log_error));
         return TT_EXIT_ENVIRONMENT;
     }
-    return verdict.kind == TT_VERDICT_NOT_SAFE    ? TT_EXIT_NEGATIVE
-           : verdict.kind == TT_VERDICT_TOO_NOISY ? TT_EXIT_INCONCLUSIVE
-                                                  : TT_EXIT_GOOD;
+    return tt_meter_row_judge(soak->job, row);
 }
 
 /* At its end; a line that a power cut left in part is ended first. TT_EXIT_GOOD, or after saying
@@ -271,6 +284,7 @@ enum tt_exit tt_meter_soak(struct tt_meter_job *job, int64_t for_ns, const char 
             return code;
         }
     }
+    tt_relay_start(); /* a display that stands still must not stop the log */
     job->cell_ns = for_ns;
     job->load_count = 1;
     job->quiet = true;

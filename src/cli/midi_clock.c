@@ -14,6 +14,7 @@
 #include "midi/message.h"
 #include "os/wake.h"
 #include "report/json.h"
+#include "report/plural.h"
 #include "report/table.h"
 #include "run/record.h"
 
@@ -76,8 +77,9 @@ static void print_text(const struct measure *measure, enum tt_midi_port_stamp st
     tt_table_print(&table, stdout);
     tt_table_done(&table);
     if (measure->pauses > 0) {
-        printf("It stood still for a second or more %" PRIu64 " times; those are not counted.\n",
-               measure->pauses);
+        printf("It stood still for a second or more %" PRIu64 " %s, which %s not counted.\n",
+               measure->pauses, tt_plural(measure->pauses, "time", "times"),
+               measure->pauses == 1 ? "is" : "are");
     }
 }
 

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -46,6 +47,9 @@ struct range {
 
 static void put(struct job *job, const void *data, size_t n)
 {
+    if (!job->error && job->convert->stoppable && tt_cli_interrupted()) {
+        job->error = -EINTR;
+    }
     if (!job->error && n > 0 && fwrite(data, 1, n, job->file) != n) {
         job->error = errno ? -errno : -EIO;
     }
@@ -193,7 +197,8 @@ static void put_file(struct job *job, const struct range *range)
     }
 }
 
-char *tt_midi_convert_path(const char *path, bool split, unsigned number)
+/* Of a file, from 1; of OUT.mid, split, OUT-01.mid. The caller frees it; NULL: no memory. */
+static char *numbered_path(const char *path, bool split, unsigned number)
 {
     const char *slash = strrchr(path, '/');
     const char *dot = strrchr(slash ? slash : path, '.');
@@ -208,7 +213,7 @@ char *tt_midi_convert_path(const char *path, bool split, unsigned number)
 
 static char *path_of(const struct job *job)
 {
-    return tt_midi_convert_path(job->convert->path, job->convert->split_ns > 0, job->files + 1);
+    return numbered_path(job->convert->path, job->convert->split_ns > 0, job->files + 1);
 }
 
 /* Never over a file that is there. 0 or -errno. */
@@ -228,11 +233,24 @@ static int give_name(const char *temporary, const char *path)
     return 0;
 }
 
+/* In the folder of `path`, and short: whoever gives the longest name that there can be has it. The
+ * caller frees it; NULL: no memory. */
+static char *temporary_path(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *made = NULL;
+
+    return asprintf(&made, "%.*s.tactus-%ld.tmp", slash ? (int)(slash - path) + 1 : 0, path,
+                    (long)getpid()) < 0
+               ? NULL
+               : made;
+}
+
 static void write_file(struct job *job, const char *path, const struct range *range)
 {
-    char *temporary;
+    char *temporary = temporary_path(path);
 
-    if (asprintf(&temporary, "%s.%ld.tmp", path, (long)getpid()) < 0) {
+    if (!temporary) {
         job->error = -ENOMEM;
         return;
     }
@@ -258,11 +276,28 @@ static void write_file(struct job *job, const char *path, const struct range *ra
     free(temporary);
 }
 
-static enum tt_exit refuse_over(const struct job *job, const char *path)
+static enum tt_exit say_error(const char *command, const char *path, int error)
 {
-    tt_cli_say(job->convert->command, "%s is there already; a recording is never written over",
-               path);
-    return TT_EXIT_USAGE;
+    switch (-error) {
+    case EEXIST:
+        tt_cli_say(command, "%s is there already; a recording is never written over", path);
+        break;
+    case ENOENT:
+        tt_cli_say(command, "cannot write %s: the folder is not there; make it first", path);
+        break;
+    case EINTR:
+        tt_cli_say(command, "interrupted; %s was not written", path);
+        return TT_EXIT_INCONCLUSIVE;
+    case EFBIG:
+        tt_cli_say(command,
+                   "cannot write %s: a track of a Standard MIDI File holds 4 GB at most; --split "
+                   "makes several",
+                   path);
+        break;
+    default:
+        tt_cli_say(command, "cannot write %s: %s", path, strerror(-error));
+    }
+    return tt_midi_file_exit(error);
 }
 
 static enum tt_exit convert_range(struct job *job, const struct range *range)
@@ -275,14 +310,8 @@ static enum tt_exit convert_range(struct job *job, const struct range *range)
         return TT_EXIT_ENVIRONMENT;
     }
     write_file(job, path, range);
-    if (job->error == -EEXIST) {
-        code = refuse_over(job, path);
-    } else if (job->error) {
-        code = tt_midi_file_exit(job->error);
-        tt_cli_say(job->convert->command, "cannot write %s: %s", path,
-                   job->error == -EFBIG ? "a track of a Standard MIDI File holds 4 GB at most; "
-                                          "--split makes several"
-                                        : strerror(-job->error));
+    if (job->error) {
+        code = say_error(job->convert->command, path, job->error);
     }
     free(path);
     job->files += job->error == 0;
@@ -293,10 +322,13 @@ static enum tt_exit convert_range(struct job *job, const struct range *range)
 static enum tt_exit check_name(struct job *job, const struct range *range)
 {
     char *path = path_of(job);
-    bool there = path && access(path, F_OK) == 0;
-    enum tt_exit code = there ? refuse_over(job, path) : TT_EXIT_GOOD;
+    struct stat status;
+    enum tt_exit code = TT_EXIT_GOOD;
 
     (void)range;
+    if (path && lstat(path, &status) == 0) {
+        code = say_error(job->convert->command, path, -EEXIST);
+    }
     free(path);
     job->files++;
     return code;
@@ -376,6 +408,31 @@ static bool make_tracks(struct job *job)
         tt_midi_take_init(&track->take, (uint8_t)port, track->sysex, SYSEX_BYTES);
     }
     return true;
+}
+
+enum tt_exit tt_midi_convert_try(const char *command, const char *path, bool split)
+{
+    enum tt_exit code = tt_midi_file_check_output(command, path);
+    char *first;
+    int fd;
+
+    if (code != TT_EXIT_GOOD) {
+        return code;
+    }
+    first = numbered_path(path, split, 1);
+    if (!first) {
+        tt_cli_say(command, "out of memory");
+        return TT_EXIT_ENVIRONMENT;
+    }
+    fd = open(first, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0) {
+        code = say_error(command, first, -errno);
+    } else {
+        unlink(first);
+        close(fd);
+    }
+    free(first);
+    return code;
 }
 
 enum tt_exit tt_midi_convert_run(const struct tt_midi_convert *convert,

@@ -17,6 +17,7 @@ struct tt_midi_convert {
     struct tt_midi_log *log;
     const struct tt_midi_survey *survey; /* of it */
     const char *path;                    /* OUT.mid; split: OUT-01.mid, OUT-02.mid … */
+    bool stoppable;   /* an interrupt ends it: TT_EXIT_INCONCLUSIVE, and no half file */
     int64_t split_ns; /* silence of so long ends a file; 0: one file, that begins with the log */
 };
 
@@ -25,9 +26,9 @@ struct tt_midi_converted {
     uint64_t events;
 };
 
-/* The name of a file, from 1; of OUT.mid, split, OUT-01.mid. The caller frees it; NULL: no memory.
- */
-char *tt_midi_convert_path(const char *path, bool split, unsigned number);
+/* Whether such files can be made, by making the first and removing it. TT_EXIT_GOOD, or an exit
+ * code after saying why not. */
+enum tt_exit tt_midi_convert_try(const char *command, const char *path, bool split);
 
 /* A file is written beside its place and renamed: there is never half of one. None is ever written
  * over another. TT_EXIT_GOOD, or an exit code after saying why. */

@@ -280,6 +280,10 @@ static void show_all(struct show *show)
     struct tt_midi_frame frame;
     size_t offset;
 
+    if (show->log->start_damaged) {
+        tt_midi_dump_warning(show->dump, TT_MIDI_LOG_START_AT, true,
+                             "the header's times are damaged: the start may be off");
+    }
     while (!ferror(show->dump->out) &&
            (item = tt_midi_log_next(show->log, &offset, &frame, &reason)) != TT_MIDI_LOG_DONE) {
         if (item == TT_MIDI_LOG_FRAME) {

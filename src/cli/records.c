@@ -23,6 +23,8 @@
 #define RECORD_BYTES      16
 #define BLOCK_SECTION     0x0A0D0D0A
 #define BLOCK_INTERFACE   1
+#define BLOCK_OLD_PACKET  2
+#define BLOCK_BARE_PACKET 3
 #define BLOCK_PACKET      6
 #define BLOCK_BYTES       12 /* type, length, and length again */
 #define SECTION_MAGIC     0x1A2B3C4D
@@ -39,7 +41,11 @@ struct tt_records {
     bool big_endian;
     uint32_t snap_bytes;
     int64_t units_ns[INTERFACES_MAX]; /* of a stamp; 0: unusual. A classic file has one */
+    uint16_t links[INTERFACES_MAX];
     size_t interfaces;
+    bool mixed;
+    struct tt_records_left_out left_out;
+    const char *error;
     unsigned handed_over;
     off_t offset; /* of buffer[begin] */
     size_t begin;
@@ -141,15 +147,15 @@ static const uint8_t *look_block(struct tt_records *records, uint32_t *ret_bytes
     return p;
 }
 
-static bool next_block(struct tt_records *records, struct tt_record *ret_record)
+/* `p` is a whole packet block. Whether its packet is usual. */
+static bool take_packet(struct tt_records *records, const uint8_t *p, uint32_t block_bytes,
+                        struct tt_record *ret_record)
 {
-    uint32_t block_bytes;
-    const uint8_t *p = look_block(records, &block_bytes);
     uint32_t interface;
     uint32_t bytes;
     uint64_t stamp;
 
-    if (!p || get32(records, p) != BLOCK_PACKET || block_bytes < BLOCK_BYTES + PACKET_BYTES) {
+    if (block_bytes < BLOCK_BYTES + PACKET_BYTES) {
         return false;
     }
     interface = get32(records, p + 8);
@@ -168,13 +174,21 @@ static bool next_block(struct tt_records *records, struct tt_record *ret_record)
     return true;
 }
 
+static bool next_block(struct tt_records *records, struct tt_record *ret_record)
+{
+    uint32_t bytes;
+    const uint8_t *p = look_block(records, &bytes);
+
+    return p && get32(records, p) == BLOCK_PACKET && take_packet(records, p, bytes, ret_record);
+}
+
 /* The unit of an interface's stamps; 0 where it is unusual. `p` is its block. */
 static int64_t read_units(const struct tt_records *records, const uint8_t *p, uint32_t bytes)
 {
     int64_t units_ns = TT_NS_PER_US;
     size_t at = 8 + INTERFACE_BYTES;
 
-    if (bytes < BLOCK_BYTES + INTERFACE_BYTES || get16(records, p + 8) != LINK_ETHERNET) {
+    if (bytes < BLOCK_BYTES + INTERFACE_BYTES) {
         return 0;
     }
     while (at + 4 <= bytes - 4) {
@@ -195,6 +209,17 @@ static int64_t read_units(const struct tt_records *records, const uint8_t *p, ui
     return units_ns;
 }
 
+/* `p` is an interface's block. Whether there is room for one more. */
+static bool learn_interface(struct tt_records *records, const uint8_t *p, uint32_t bytes)
+{
+    if (records->interfaces == INTERFACES_MAX) {
+        return false;
+    }
+    records->links[records->interfaces] = get16(records, p + 8);
+    records->units_ns[records->interfaces++] = read_units(records, p, bytes);
+    return true;
+}
+
 /* Which interfaces are described between here and `until`. Whether that can be told. */
 static bool learn(struct tt_records *records, off_t until)
 {
@@ -206,15 +231,44 @@ static bool learn(struct tt_records *records, off_t until)
         if (!p || get32(records, p) == BLOCK_SECTION) {
             return false;
         }
-        if (get32(records, p) == BLOCK_INTERFACE) {
-            if (records->interfaces == INTERFACES_MAX) {
-                return false;
-            }
-            records->units_ns[records->interfaces++] = read_units(records, p, bytes);
+        if (get32(records, p) == BLOCK_INTERFACE && !learn_interface(records, p, bytes)) {
+            return false;
         }
         pass(records, bytes);
     }
     return records->offset == until;
+}
+
+/* So far libpcap reads on when it is asked for a packet. */
+static bool stops_libpcap(uint32_t kind)
+{
+    return kind == BLOCK_PACKET || kind == BLOCK_OLD_PACKET || kind == BLOCK_BARE_PACKET ||
+           kind == BLOCK_SECTION;
+}
+
+/* Whether the interfaces that are known, and those described before the next packet, are of more
+ * than one link type, Ethernet among them: libpcap stops there. */
+static bool is_mixed(struct tt_records *records)
+{
+    const off_t here = records->offset;
+    bool kinds[2] = {false, false}; /* others, Ethernet */
+    const uint8_t *p;
+    uint32_t bytes;
+
+    for (size_t i = 0; i < records->interfaces; i++) {
+        kinds[records->links[i] == LINK_ETHERNET] = true;
+    }
+    while ((p = look_block(records, &bytes)) && !stops_libpcap(get32(records, p))) {
+        if (get32(records, p) == BLOCK_INTERFACE && bytes >= BLOCK_BYTES + INTERFACE_BYTES) {
+            kinds[get16(records, p + 8) == LINK_ETHERNET] = true;
+        }
+        pass(records, bytes);
+    }
+    go_to(records, here);
+    if (kinds[0] && kinds[1]) {
+        records->snap_bytes = FRAME_BYTES_MAX; /* what libpcap said is the first interface's */
+    }
+    return kinds[0] && kinds[1];
 }
 
 static bool begin_classic(struct tt_records *records, const uint8_t *p, off_t offset)
@@ -238,7 +292,11 @@ static bool begin_blocks(struct tt_records *records, const uint8_t *p, off_t off
         return false;
     }
     pass(records, bytes);
-    return learn(records, offset);
+    if (!learn(records, offset)) {
+        return false;
+    }
+    records->mixed = is_mixed(records);
+    return true;
 }
 
 struct tt_records *tt_records_new(int fd, size_t snap_bytes, off_t offset)
@@ -267,10 +325,61 @@ void tt_records_free(struct tt_records *records)
     free(records);
 }
 
+/* 1: it is read, or left out; 0: a packet; -1: it cannot be. `p` is what comes in a mixed file. */
+static int pass_block(struct tt_records *records, const uint8_t *p, uint32_t bytes,
+                      struct tt_record *ret_record)
+{
+    uint32_t kind = get32(records, p);
+    uint32_t interface = bytes >= BLOCK_BYTES + PACKET_BYTES ? get32(records, p + 8) : 0;
+
+    if (kind == BLOCK_PACKET && interface < records->interfaces &&
+        records->links[interface] != LINK_ETHERNET) {
+        records->left_out.packets++;
+        records->left_out.link = records->links[interface];
+    } else if (kind == BLOCK_PACKET) {
+        return take_packet(records, p, bytes, ret_record) ? 0 : -1;
+    } else if (stops_libpcap(kind) ||
+               (kind == BLOCK_INTERFACE && !learn_interface(records, p, bytes))) {
+        return -1;
+    }
+    pass(records, bytes);
+    return 1;
+}
+
+/* Of a file that libpcap does not read. 1: a record; -1: the end. */
+static int next_mixed(struct tt_records *records, struct tt_record *ret_record)
+{
+    const uint8_t *p;
+    uint32_t bytes;
+
+    while ((p = look_block(records, &bytes))) {
+        int status = pass_block(records, p, bytes, ret_record);
+
+        if (status == 0) {
+            return 1;
+        }
+        if (status < 0) {
+            records->error = "an unusual block in a capture of several link types";
+            return -1;
+        }
+    }
+    if (look(records, 1)) {
+        records->error = "truncated or damaged block in a capture of several link types";
+    }
+    return -1;
+}
+
 int tt_records_next(struct tt_records *records, struct tt_record *ret_record, off_t *ret_offset)
 {
+    if (records->mixed) {
+        return next_mixed(records, ret_record);
+    }
     if (records->blocks ? next_block(records, ret_record) : next_classic(records, ret_record)) {
         return 1;
+    }
+    records->mixed = records->blocks && is_mixed(records);
+    if (records->mixed) {
+        return next_mixed(records, ret_record);
     }
     *ret_offset = records->offset;
     return 0;
@@ -283,4 +392,19 @@ int tt_records_resume(struct tt_records *records, off_t offset)
     }
     go_to(records, offset);
     return 0;
+}
+
+bool tt_records_is_mixed(const struct tt_records *records)
+{
+    return records && records->mixed;
+}
+
+struct tt_records_left_out tt_records_left_out(const struct tt_records *records)
+{
+    return records->left_out;
+}
+
+const char *tt_records_error(const struct tt_records *records)
+{
+    return records->error;
 }

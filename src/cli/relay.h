@@ -2,8 +2,8 @@
  * Standard output and standard error of a command that must not wait for who reads them.
  *
  * Both become pipes of our own, from which a thread passes on. A display that stands still (Ctrl-S,
- * a pipe that nobody reads) then costs lines, and never time: what finds no room in the pipe fails
- * with EAGAIN.
+ * a pipe that nobody reads) then costs lines, and no time but two seconds at the end: what finds no
+ * room in the pipe fails with EAGAIN.
  */
 #ifndef TT_CLI_RELAY_H
 #define TT_CLI_RELAY_H

@@ -16,8 +16,7 @@
 
 #define STANDARD_FDS 3
 
-static bool was_closed;       /* standard output, from the beginning */
-static bool is_text_unwaited; /* tt_cli_never_wait */
+static bool was_closed; /* standard output, from the beginning */
 
 /* Whoever reads standard output has left: no fault. */
 static bool is_reader_gone(void)
@@ -45,7 +44,7 @@ static int close_stdout(void)
         error = -relayed;
         gone = error == EIO; /* its terminal is closed */
     }
-    if (gone || (error == EPIPE && !was_closed) || (error == EAGAIN && is_text_unwaited)) {
+    if (gone || (error == EPIPE && !was_closed)) {
         return 0;
     }
     return failed ? -(error ? error : EIO) : 0;
@@ -95,10 +94,4 @@ void tt_cli_standard_init(void)
     }
     signal(SIGXFSZ, SIG_IGN); /* a file over its limit is an error that is said */
     atexit(end_standard);
-}
-
-void tt_cli_never_wait(bool is_text)
-{
-    is_text_unwaited = is_text;
-    tt_relay_start();
 }

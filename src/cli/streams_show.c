@@ -12,6 +12,7 @@
 #include "base/ns.h"
 #include "cli/card_show.h"
 #include "report/json.h"
+#include "report/line.h"
 #include "report/loss_line.h"
 #include "report/note.h"
 #include "report/plural.h"
@@ -258,16 +259,17 @@ static void print_unsaid(const struct tt_stream *stream, const struct tt_stream_
     uint64_t slips = status->card.slips;
 
     if (slips > 0) {
-        fprintf(out,
-                "%zu: %s slipped %" PRIu64 " %s: silence was put in, or frames were left out, to "
-                "set the level\n",
-                number, stream->job->end, slips, tt_plural(slips, "time", "times"));
+        tt_line_print(out,
+                      "%zu: %s slipped %" PRIu64
+                      " %s: silence was put in, or frames were left out, to "
+                      "set the level",
+                      number, stream->job->end, slips, tt_plural(slips, "time", "times"));
     }
     if (!is_talker(stream) || status->error < 0 || has_sent(status)) {
         return;
     }
     if (status->frames == 0) {
-        fprintf(out, "%zu: nothing came in from %s\n", number, stream->job->end);
+        tt_line_print(out, "%zu: nothing came in from %s", number, stream->job->end);
     } else {
         fprintf(out, "%zu: nothing was sent\n", number);
     }
@@ -293,8 +295,8 @@ static void print_losses(const struct tt_streams_view *view, FILE *out)
             fprintf(out, "%zu: %s\n", i + 1, line.text);
         }
         if (xruns > 0) {
-            fprintf(out, "%zu: %s was too slow %" PRIu64 " %s\n", i + 1, stream->job->end, xruns,
-                    tt_plural(xruns, "time", "times"));
+            tt_line_print(out, "%zu: %s was too slow %" PRIu64 " %s", i + 1, stream->job->end,
+                          xruns, tt_plural(xruns, "time", "times"));
         }
         print_unsaid(stream, status, i + 1, out);
     }

@@ -63,9 +63,7 @@ static int read_capture(const char *command, struct side *side,
         }
     }
     if (status != 0) {
-        tt_cli_say(command, "%s breaks off after %llu %s: %s; nothing is compared", side->path,
-                   (unsigned long long)side->observer.packets,
-                   tt_plural(side->observer.packets, "packet", "packets"),
+        tt_cli_say(command, "%s cannot be read whole: %s; nothing is compared", side->path,
                    status == 1 ? "interrupted" : tt_capture_error(&capture));
         code = TT_EXIT_INCONCLUSIVE;
     }

@@ -157,7 +157,7 @@ static const struct argp parser = {
         "  tactus watch --compare before.pcapng after.pcapng\n\n"
         "Exit: 0 streams were seen, 1 none (or the later capture is worse), 2 wrong usage or no "
         "capture, 3 no permission or "
-        "interface, 4 the capture breaks off."};
+        "interface, 4 a capture cannot be read whole."};
 
 int tt_watch_options_parse(int argc, char **argv, struct tt_watch_options *ret_options)
 {

@@ -49,7 +49,8 @@ int tt_watch_page(const struct tt_watch_view *view, const char *path)
     }
     tt_watch_lines(view, &to);
     if (view->error) {
-        tt_html_paragraph(&page, "The capture breaks off: %s. The figures are of what was read.",
+        tt_html_paragraph(&page,
+                          "The capture cannot be read whole: %s. The figures are of what could.",
                           view->error);
     }
     if (observer->count > 0) {

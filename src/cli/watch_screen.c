@@ -16,12 +16,16 @@
 #include "report/finding_text.h"
 #include "report/plural.h"
 
-#define ROWS_MAX   512
-#define SAID_BYTES 200
-#define BAR_ROWS   6
-#define ROW_WIDTH  100
-#define TEXT_BYTES 1024
-#define KEYS       "q quit  up/down choose  s sort  p pause  r reset  w save a page"
+#define ROWS_MAX    512
+#define SAID_BYTES  200
+#define BAR_ROWS    6
+#define HEAD_ROWS   2
+#define FOOT_ROWS   2
+#define ROW_WIDTH   100
+#define ROWS_MIN    3
+#define LINES_PLAIN 16 /* of a terminal that has room for rows alone */
+#define TEXT_BYTES  1024
+#define KEYS        "q quit  up/down choose  s sort  p pause  r reset  w save a page"
 
 enum { COLOUR_GOOD = 1, COLOUR_WARNING, COLOUR_FAULT };
 
@@ -92,35 +96,61 @@ void tt_watch_screen_free(struct tt_watch_screen *screen)
     free(screen);
 }
 
+static void go_on(struct tt_watch_screen *screen)
+{
+    screen->paused = false;
+    screen->said[0] = 0;
+}
+
+/* What changes the picture, unless it stands still. */
+static void turn(struct tt_watch_screen *screen, int key)
+{
+    if (screen->paused) {
+        return;
+    }
+    switch (key) {
+    case 's':
+        screen->order = (screen->order + 1) % ORDERS;
+        break;
+    case KEY_UP:
+    case 'k':
+        screen->chosen -= screen->chosen > 0;
+        break;
+    case KEY_DOWN:
+    case 'j':
+        screen->chosen += screen->chosen + 1 < screen->count;
+        break;
+    default:
+        break; /* another size, too */
+    }
+}
+
 enum tt_watch_wish tt_watch_screen_key(struct tt_watch_screen *screen)
 {
-    switch (getch()) {
+    int key = getch();
+
+    switch (key) {
     case ERR:
         return TT_WISH_NOTHING;
     case 'q':
         return TT_WISH_QUIT;
     case 'r':
+        go_on(screen);
         return TT_WISH_RESET;
     case 'w':
         return TT_WISH_SAVE;
     case 'p':
     case ' ':
-        screen->paused = !screen->paused;
-        tt_watch_screen_say(screen, screen->paused ? "paused; counting goes on" : "");
-        return TT_WISH_DRAW;
-    case 's':
-        screen->order = (screen->order + 1) % ORDERS;
-        return TT_WISH_DRAW;
-    case KEY_UP:
-    case 'k':
-        screen->chosen -= screen->chosen > 0;
-        return TT_WISH_DRAW;
-    case KEY_DOWN:
-    case 'j':
-        screen->chosen += screen->chosen + 1 < screen->count;
+        if (screen->paused) {
+            go_on(screen);
+        } else {
+            screen->paused = true;
+            tt_watch_screen_say(screen, "paused, counting goes on; p shows it again");
+        }
         return TT_WISH_DRAW;
     default:
-        return TT_WISH_DRAW; /* another size, too */
+        turn(screen, key);
+        return TT_WISH_DRAW;
     }
 }
 
@@ -273,19 +303,49 @@ static void draw_histogram(WINDOW *sheet, const struct tt_observed *o, int top)
     }
 }
 
-static void draw_findings(WINDOW *sheet, const struct tt_watch_view *view,
-                          const struct tt_observed *o, int top)
+/* How much of a text goes into a line of so many cells: up to a space, where there is one. */
+static int line_length(const char *text, int width)
+{
+    int length = (int)strlen(text);
+
+    if (length <= width) {
+        return length;
+    }
+    for (length = width; length > 0 && text[length] != ' '; length--) {
+    }
+    return length > 0 ? length : width;
+}
+
+/* In lines as wide as the terminal, from `top` to before `end`; what has no room is counted.
+ * Returns how many lines all of them take; nothing is drawn where `sheet` is NULL. */
+static int draw_findings(WINDOW *sheet, const struct tt_finding *findings, size_t n, int top,
+                         int end)
 {
     static const int colours[TT_SEVERITIES] = {0, COLOUR_WARNING, COLOUR_FAULT};
-    struct tt_finding findings[TT_FINDINGS_MAX];
-    size_t n = tt_findings(view->observer, o, findings);
-    char text[TT_FINDING_TEXT];
+    int width = COLS > 9 ? COLS - 1 : 8;
+    int y = top;
 
-    for (size_t i = 0; i < n && top + (int)i < LINES - 2; i++) {
-        wmove(sheet, top + (int)i, 0);
-        cell(sheet, colours[findings[i].severity], "%.*s", COLS > 0 ? COLS - 1 : 0,
-             tt_finding_text(&findings[i], text));
+    for (size_t i = 0; i < n; i++) {
+        char formed[TT_FINDING_TEXT];
+        const char *text = tt_finding_text(&findings[i], formed);
+
+        while (*text != 0) {
+            int length = line_length(text, width);
+
+            if (sheet && y == end - 1 && (i + 1 < n || text[length] != 0)) {
+                mvwprintw(sheet, y, 0, "... and more: w saves all of it");
+                return y + 1 - top;
+            }
+            if (sheet) {
+                wmove(sheet, y, 0);
+                cell(sheet, colours[findings[i].severity], "%.*s", length, text);
+            }
+            y++;
+            text += length;
+            text += *text == ' ';
+        }
     }
+    return y - top;
 }
 
 static void draw_head(WINDOW *sheet, const struct tt_watch_screen *screen,
@@ -320,36 +380,76 @@ static WINDOW *size_sheet(struct tt_watch_screen *screen)
     return screen->sheet;
 }
 
+/* The sheet as it is, which may be of another size, and the lines below it. */
+static void show_sheet(const struct tt_watch_screen *screen)
+{
+    erase();
+    mvaddnstr(LINES - 2, 0, KEYS, COLS);
+    mvaddnstr(LINES - 1, 0, screen->said, COLS);
+    wnoutrefresh(stdscr);
+    if (LINES > FOOT_ROWS) {
+        pnoutrefresh(screen->sheet, 0, 0, 0, 0, LINES - FOOT_ROWS - 1, COLS - 1);
+    }
+    doupdate();
+}
+
+/* What is below the rows: the chosen stream's histogram, and what is found of it. */
+static void draw_chosen(WINDOW *sheet, const struct tt_watch_view *view,
+                        const struct tt_observed *o, int rows_end)
+{
+    struct tt_finding findings[TT_FINDINGS_MAX];
+    size_t n = tt_findings(view->observer, o, findings);
+
+    draw_histogram(sheet, o, rows_end + 1);
+    draw_findings(sheet, findings, n, rows_end + BAR_ROWS + 2, LINES - FOOT_ROWS);
+}
+
+/* How many rows there is room for: at least three, and where the chosen stream's findings leave
+ * more, that. */
+static size_t rows_room(const struct tt_watch_view *view, const struct tt_observed *chosen)
+{
+    int room = LINES - HEAD_ROWS - FOOT_ROWS;
+    struct tt_finding findings[TT_FINDINGS_MAX];
+    size_t n;
+
+    if (LINES <= LINES_PLAIN || !chosen) {
+        return room > 0 ? (size_t)room : 1;
+    }
+    n = tt_findings(view->observer, chosen, findings);
+    room -= BAR_ROWS + 2 + draw_findings(NULL, findings, n, 0, 0);
+    return room > ROWS_MIN ? (size_t)room : ROWS_MIN;
+}
+
 void tt_watch_screen_draw(struct tt_watch_screen *screen, const struct tt_watch_view *view)
 {
     struct row rows[ROWS_MAX];
-    size_t n = sorted_rows(screen, view->observer, rows);
-    int below = LINES > 16 ? BAR_ROWS + 7 : 2; /* what is kept for the chosen stream, and keys */
-    size_t room = LINES > below + 3 ? (size_t)(LINES - below - 2) : 1;
-    WINDOW *sheet;
+    WINDOW *sheet = screen->sheet;
+    const struct tt_observed *chosen;
+    size_t room;
     size_t first;
+    size_t n;
 
-    screen->count = n;
-    screen->chosen = n > 0 && screen->chosen >= n ? n - 1 : screen->chosen;
-    if (screen->paused) {
+    if (screen->paused && sheet) {
+        show_sheet(screen);
         return;
     }
     sheet = size_sheet(screen);
     if (!sheet) {
         return;
     }
+    n = sorted_rows(screen, view->observer, rows);
+    screen->count = n;
+    screen->chosen = n > 0 && screen->chosen >= n ? n - 1 : screen->chosen;
+    chosen = n > 0 ? rows[screen->chosen].stream : NULL;
+    room = rows_room(view, chosen);
+    first = screen->chosen >= room ? screen->chosen - room + 1 : 0;
     werase(sheet);
     draw_head(sheet, screen, view);
-    first = screen->chosen >= room ? screen->chosen - room + 1 : 0;
     for (size_t i = first; i < n && i - first < room; i++) {
-        draw_row(sheet, &rows[i], 2 + (int)(i - first), i == screen->chosen);
+        draw_row(sheet, &rows[i], HEAD_ROWS + (int)(i - first), i == screen->chosen);
     }
-    if (n > 0 && below > 2) {
-        draw_histogram(sheet, rows[screen->chosen].stream, LINES - below);
-        draw_findings(sheet, view, rows[screen->chosen].stream, LINES - below + BAR_ROWS + 1);
+    if (chosen && LINES > LINES_PLAIN) {
+        draw_chosen(sheet, view, chosen, HEAD_ROWS + (int)(n < room ? n : room));
     }
-    mvwaddstr(sheet, LINES - 2, 0, KEYS);
-    mvwaddstr(sheet, LINES - 1, 0, screen->said);
-    pnoutrefresh(sheet, 0, 0, 0, 0, LINES - 1, COLS - 1);
-    doupdate();
+    show_sheet(screen);
 }

@@ -11,6 +11,7 @@
 #include "audio/finding.h"
 #include "base/ns.h"
 #include "report/finding_text.h"
+#include "report/line.h"
 #include "report/plural.h"
 #include "report/table.h"
 
@@ -74,20 +75,15 @@ const char *tt_watch_scale(const struct tt_observed *o)
 
 void tt_watch_line(const struct tt_watch_out *out, const char *format, ...)
 {
-    char *text = NULL;
     va_list args;
 
     va_start(args, format);
-    if (vasprintf(&text, format, args) < 0) {
-        text = NULL;
+    if (out->page) {
+        tt_html_vparagraph(out->page, format, args);
+    } else {
+        tt_line_vprint(out->text, format, args);
     }
     va_end(args);
-    if (out->page) {
-        tt_html_paragraph(out->page, "%s", text ? text : "?");
-    } else {
-        fprintf(out->text, "%s\n", text ? text : "?");
-    }
-    free(text);
 }
 
 void tt_watch_table(const struct tt_watch_out *out, const char *caption, struct tt_table *table)
@@ -278,7 +274,10 @@ static void show_findings(const struct tt_observer *observer, const struct tt_wa
     if (table.cell_count > 0) {
         tt_watch_table(out, "Findings", &table);
     } else {
-        tt_watch_line(out, "%sFindings: none", out->page ? "" : "\n");
+        if (out->text) {
+            fputc('\n', out->text);
+        }
+        tt_watch_line(out, "Findings: none");
         tt_table_done(&table);
     }
     if (!observer->tai_known) {

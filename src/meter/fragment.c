@@ -32,7 +32,7 @@ void tt_fragments_init(struct tt_fragments *fragments, const struct tt_fragment_
 {
     assert(shape->count != 1 && shape->count <= TT_FRAGMENT_COUNT_MAX);
     *fragments = (struct tt_fragments){.shape = *shape, .start_ns = start_ns, .next = 1};
-    fragments->last = period_at(fragments, start_ns + plan_ns);
+    fragments->last = tt_max64(1, period_at(fragments, start_ns + plan_ns));
     fragments->counters.expected = (uint64_t)fragments->last;
 }
 

@@ -59,7 +59,7 @@ struct tt_fragment_fate {
     uint32_t skipped; /* behind it */
 };
 
-/* `plan_ns`: how long it goes; INT64_MAX / 2 at most. */
+/* `plan_ns`: how long it goes, a period at least; INT64_MAX / 2 at most. */
 void tt_fragments_init(struct tt_fragments *fragments, const struct tt_fragment_shape *shape,
                        int64_t start_ns, int64_t plan_ns);
 /* Of a period: fragments times frames never round. */

@@ -3,6 +3,8 @@
  */
 #include "meter/verdict.h"
 
+#include "base/min_max.h"
+
 /* -ln(0.05) * 1000: so many are expected at the rate of which a clean run has a chance of 5 %. */
 #define CLEAN_EXPECTED_MILLI 2996
 
@@ -24,13 +26,14 @@ static bool noisy(const struct tt_verdict_input *input)
 void tt_verdict_find(const struct tt_verdict_input *inputs, size_t count,
                      struct tt_verdict *ret_verdict)
 {
-    struct tt_verdict verdict = {0};
+    struct tt_verdict verdict = {.shortest_ns = inputs[0].measured_ns};
     bool all_noisy = true;
 
     for (size_t i = 0; i < count; i++) {
         verdict.dropouts += inputs[i].dropouts;
         verdict.bursts += inputs[i].bursts;
         verdict.measured_ns += inputs[i].measured_ns;
+        verdict.shortest_ns = tt_min64(verdict.shortest_ns, inputs[i].measured_ns);
         verdict.worst = worse(&inputs[i], &inputs[verdict.worst]) ? i : verdict.worst;
         all_noisy = all_noisy && (inputs[i].dropouts == 0 || noisy(&inputs[i]));
     }
@@ -46,6 +49,12 @@ void tt_verdict_find(const struct tt_verdict_input *inputs, size_t count,
                                                                       : TT_VERDICT_NOT_ENOUGH;
     }
     *ret_verdict = verdict;
+}
+
+bool tt_verdict_shows_held(const struct tt_verdict *verdict, int64_t buffer_ns)
+{
+    return verdict->dropouts == 0 && verdict->one_in_ns >= TT_VERDICT_HELD_ONE_IN_NS &&
+           verdict->shortest_ns >= TT_VERDICT_HELD_BUFFERS * buffer_ns;
 }
 
 const char *tt_verdict_name(enum tt_verdict_kind kind)

@@ -40,6 +40,7 @@ struct tt_verdict {
     uint64_t dropouts;
     uint64_t bursts;
     int64_t measured_ns;
+    int64_t shortest_ns; /* under one load */
     int64_t one_in_ns; /* without dropouts: at most one in so long; else one in so long was seen */
     int64_t foreign_per_mille; /* of the worst */
     enum tt_cause cause;       /* of the worst */
@@ -48,11 +49,17 @@ struct tt_verdict {
 
 #define TT_VERDICT_SAFE_ONE_IN_NS    (600 * INT64_C(1000000000))
 #define TT_VERDICT_FOREIGN_PER_MILLE 150
+#define TT_VERDICT_HELD_ONE_IN_NS    (10 * INT64_C(1000000000))
+#define TT_VERDICT_HELD_BUFFERS      10
 
 /* All dropouts of all loads are within the verdict; cause, share and foreign work are the worst
  * load's. `count` >= 1. */
 void tt_verdict_find(const struct tt_verdict_input *inputs, size_t count,
                      struct tt_verdict *ret_verdict);
+
+/* Whether a clean run is long enough to be called held: at most one dropout in ten seconds (95 %),
+ * and under each load the buffer was used up ten times. */
+bool tt_verdict_shows_held(const struct tt_verdict *verdict, int64_t buffer_ns);
 
 /* "safe", "not_safe", "not_enough_data", "too_noisy". */
 const char *tt_verdict_name(enum tt_verdict_kind kind);

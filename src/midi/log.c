@@ -14,10 +14,13 @@ enum {
     AT_VERSION = 8,
     AT_HEADER_BYTES = 10,
     AT_FRAME_BYTES = 12,
-    AT_MONO = 16,
+    AT_MONO = TT_MIDI_LOG_START_AT,
     AT_UTC = 24,
-    AT_BRACKET = 32
+    AT_BRACKET = 32,
+    AT_AGAIN = 40
 };
+
+#define TIMES_BYTES (AT_AGAIN - AT_MONO)
 
 /* As of PNG: a transfer that changes line ends or strips a bit is seen at once. */
 static const uint8_t magic[8] = {0x89, 'T', 'T', 'M', 'I', 'D', '\r', '\n'};
@@ -45,6 +48,7 @@ void tt_midi_log_header_write(const struct tt_midi_log_header *header,
     tt_put_le64(ret_bytes + AT_MONO, (uint64_t)header->mono_ns);
     tt_put_le64(ret_bytes + AT_UTC, (uint64_t)header->clock.utc_ns);
     tt_put_le64(ret_bytes + AT_BRACKET, (uint64_t)header->clock.bracket_ns);
+    memcpy(ret_bytes + AT_AGAIN, ret_bytes + AT_MONO, TIMES_BYTES);
 }
 
 static struct tt_midi_frame two_numbers(struct tt_midi_frame frame, uint64_t first, uint64_t second)
@@ -117,6 +121,34 @@ int tt_midi_log_stamp_of(const struct tt_midi_frame *frame, enum tt_midi_stamp *
     return 0;
 }
 
+/* They stand there twice, but in logs of before: those have zeros in the second place. */
+static bool are_times_damaged(const uint8_t *data)
+{
+    static const uint8_t none[TIMES_BYTES];
+
+    return memcmp(data + AT_AGAIN, none, TIMES_BYTES) != 0 &&
+           memcmp(data + AT_AGAIN, data + AT_MONO, TIMES_BYTES) != 0;
+}
+
+static uint64_t distance(int64_t a, int64_t b)
+{
+    return a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a;
+}
+
+/* Of two that differ the one that is nearer to the first frame. */
+static int64_t start_of(const uint8_t *data, size_t bytes, size_t header_bytes)
+{
+    int64_t mono_ns = (int64_t)tt_get_le64(data + AT_MONO);
+    int64_t again_ns = (int64_t)tt_get_le64(data + AT_AGAIN);
+    struct tt_midi_frame frame;
+
+    if (!are_times_damaged(data) || bytes - header_bytes < TT_MIDI_FRAME_BYTES ||
+        tt_midi_frame_read(data + header_bytes, &frame) != TT_MIDI_FRAME_OK)
+        return mono_ns;
+    return distance(again_ns, frame.time_mono_ns) < distance(mono_ns, frame.time_mono_ns) ? again_ns
+                                                                                          : mono_ns;
+}
+
 enum tt_midi_log_refusal tt_midi_log_open(struct tt_midi_log *log, const uint8_t *data,
                                           size_t bytes)
 {
@@ -136,8 +168,9 @@ enum tt_midi_log_refusal tt_midi_log_open(struct tt_midi_log *log, const uint8_t
         .data = data,
         .bytes = bytes,
         .at = header_bytes,
-        .header = {(int64_t)tt_get_le64(data + AT_MONO),
+        .header = {start_of(data, bytes, header_bytes),
                    {(int64_t)tt_get_le64(data + AT_UTC), (int64_t)tt_get_le64(data + AT_BRACKET)}},
+        .start_damaged = are_times_damaged(data),
     };
     return TT_MIDI_LOG_OK;
 }

@@ -8,8 +8,8 @@
  *
  * Header, little-endian: magic (8), version (16 bits), header bytes (16 bits), frame bytes (16
  * bits), 2 unused, then CLOCK_MONOTONIC, CLOCK_REALTIME and the width of the bracket in which both
- * were read (64 bits each, ns); the rest is zero. A reader takes longer headers and skips what it
- * does not know.
+ * were read (64 bits each, ns), and these three again: a start that is off would move everything.
+ * Logs of before have zeros there. A reader takes longer headers and skips what it does not know.
  */
 #ifndef TT_MIDI_LOG_H
 #define TT_MIDI_LOG_H
@@ -22,6 +22,7 @@
 
 #define TT_MIDI_LOG_HEADER_BYTES 64
 #define TT_MIDI_LOG_PORTS        256
+#define TT_MIDI_LOG_START_AT     16  /* of the header: its times */
 #define TT_MIDI_LOG_NAME_BYTES   256 /* of a port's name, with its end */
 
 enum tt_midi_log_type {
@@ -96,6 +97,7 @@ struct tt_midi_log {
     size_t bytes;
     size_t at; /* of the next frame */
     struct tt_midi_log_header header;
+    bool start_damaged; /* its times stand there twice, and differ: the likelier start is taken */
 };
 
 enum tt_midi_log_item {

@@ -5,9 +5,6 @@
 
 #include "base/min_max.h"
 
-#define SUSTAIN       64
-#define ALL_NOTES_OFF 123
-
 void tt_player_init(struct tt_player *player, struct tt_player_event *events, size_t count,
                     int64_t byte_ns)
 {
@@ -22,24 +19,6 @@ static size_t length_of(const struct tt_player_event *event)
 static bool is_realtime(const struct tt_player_event *event)
 {
     return !event->starts_sysex && event->bytes == 1 && event->data[0] >= TT_MIDI_REALTIME;
-}
-
-static void note_message(struct tt_player *player, const struct tt_player_event *event)
-{
-    const uint8_t *data = event->data;
-    unsigned channel;
-
-    if (event->starts_sysex || event->bytes == 0 || data[0] < TT_MIDI_STATUS ||
-        data[0] >= TT_MIDI_SYSTEM)
-        return;
-    channel = data[0] & 15;
-    player->channels |= (uint16_t)(1U << channel);
-    if (event->bytes < 3 || data[0] >= TT_MIDI_NOTE_ON + 16)
-        return;
-    if (data[0] >= TT_MIDI_NOTE_ON && data[2] > 0)
-        player->sounding[channel][data[1] >> 6 & 1] |= UINT64_C(1) << (data[1] & 63);
-    else
-        player->sounding[channel][data[1] >> 6 & 1] &= ~(UINT64_C(1) << (data[1] & 63));
 }
 
 /* Bytes go onto the wire now. */
@@ -78,10 +57,8 @@ static void send_part(struct tt_player *player, struct tt_player_event *event, i
         (struct tt_player_output){.data = player->slice, .bytes = n, .first = player->part == 0};
     send(player, event, now_ns, output);
     player->part += n;
-    if (player->part == length_of(event)) {
-        note_message(player, event);
+    if (player->part == length_of(event))
         finish_event(player, event);
-    }
 }
 
 /* While a long message is on its way: a real-time byte that is due gets in between. */
@@ -133,31 +110,4 @@ bool tt_player_step(struct tt_player *player, int64_t now_ns, struct tt_player_o
     }
     send_part(player, event, now_ns, ret_output);
     return true;
-}
-
-static size_t put(uint8_t *bytes, size_t at, unsigned status, unsigned first, unsigned second)
-{
-    bytes[at] = (uint8_t)status;
-    bytes[at + 1] = (uint8_t)first;
-    bytes[at + 2] = (uint8_t)second;
-    return at + 3;
-}
-
-size_t tt_player_silence(const struct tt_player *player, uint8_t ret_bytes[TT_PLAYER_OFFS_MAX])
-{
-    size_t at = 0;
-
-    if (player->part > 0)
-        ret_bytes[at++] = TT_MIDI_SYSEX_END;
-    for (unsigned channel = 0; channel < 16; channel++) {
-        if ((player->channels >> channel & 1) == 0)
-            continue;
-        for (unsigned note = 0; note < 128; note++) {
-            if ((player->sounding[channel][note >> 6] >> (note & 63) & 1) != 0)
-                at = put(ret_bytes, at, TT_MIDI_NOTE_OFF | channel, note, 64);
-        }
-        at = put(ret_bytes, at, TT_MIDI_CONTROLLER | channel, SUSTAIN, 0);
-        at = put(ret_bytes, at, TT_MIDI_CONTROLLER | channel, ALL_NOTES_OFF, 0);
-    }
-    return at;
 }

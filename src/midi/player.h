@@ -3,8 +3,7 @@
  *
  * A wire has a speed: an event waits until the bytes before it are out, and is late then. Long
  * system exclusive messages are sent in slices, so that real-time bytes get in at their time, which
- * the standard allows anywhere. Which notes sound is known at any time, so that they can be ended.
- * The caller owns the memory; events are sorted by due_ns.
+ * the standard allows anywhere. The caller owns the memory; events are sorted by due_ns.
  */
 #ifndef TT_MIDI_PLAYER_H
 #define TT_MIDI_PLAYER_H
@@ -19,7 +18,6 @@
 
 #define TT_PLAYER_SLICE      16 /* bytes of a long message at a time */
 #define TT_PLAYER_LOOK_AHEAD 64 /* events, for real-time bytes among them */
-#define TT_PLAYER_OFFS_MAX   (1 + 16 * (128 + 2) * 3)
 
 struct tt_player_event {
     int64_t due_ns; /* since the start */
@@ -39,8 +37,6 @@ struct tt_player {
     int64_t wire_free_ns; /* all before is out */
     size_t part;          /* of the event at hand, so many bytes are out; 0: none is at hand */
     uint8_t slice[TT_PLAYER_SLICE];
-    uint64_t sounding[16][2]; /* bits: notes that are on */
-    uint16_t channels;        /* bits: used */
     uint64_t sent;
 };
 
@@ -58,9 +54,5 @@ void tt_player_init(struct tt_player *player, struct tt_player_event *events, si
  * sent. */
 TT_RT bool tt_player_step(struct tt_player *player, int64_t now_ns,
                           struct tt_player_output *ret_output, int64_t *ret_wake_ns);
-
-/* What ends all that sounds: F7 for an unfinished system exclusive message, note off for each note
- * that is on, sustain and all notes off for each channel that was used. Returns the bytes. */
-size_t tt_player_silence(const struct tt_player *player, uint8_t ret_bytes[TT_PLAYER_OFFS_MAX]);
 
 #endif

@@ -75,7 +75,7 @@ enum tt_smf_fault {
     TT_SMF_NO_STATUS,      /* data with no status before: as LONG_NUMBER */
     TT_SMF_RUNNING_ACROSS, /* running status goes on behind a meta event or SysEx */
     TT_SMF_DATA_BYTE,      /* of 80 or more in a message, which is left out */
-    TT_SMF_BARE_SYSTEM,    /* F1 to F6 or F8 to FE as an event of its own */
+    TT_SMF_BARE_SYSTEM,    /* F1 to F6 or F8 to FE as an event of its own, or F8 to FE inside one */
     TT_SMF_SYSEX_UNFINISHED,
     TT_SMF_META_LENGTH,  /* not as long as its type is */
     TT_SMF_TEMPO_LENGTH, /* under three bytes: no tempo can be read; longer: the first three */
@@ -126,6 +126,10 @@ struct tt_smf {
     uint64_t tick;
     uint8_t running;
     bool running_broken; /* a meta event or SysEx came since */
+    bool no_delta;       /* the event at hand cut the one before off */
+    bool on_trial;       /* a copy, which looks how it would go on */
+    size_t inside_at;    /* a message into which real-time bytes fell: these come next */
+    size_t inside_end;
     bool sysex_open;
     size_t sysex_at;
     uint8_t message[TT_MIDI_MESSAGE_MAX];

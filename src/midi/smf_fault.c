@@ -36,7 +36,8 @@ static const struct fault faults[TT_SMF_FAULTS] = {
         {"running status across a meta event or system exclusive; taken as it "
          "is meant",
          false},
-    [TT_SMF_DATA_BYTE] = {"a message with a data byte over 7F; left out", true},
+    [TT_SMF_DATA_BYTE] = {"a message with a data byte over 7F, or that another cuts off; left out",
+                          true},
     [TT_SMF_BARE_SYSTEM] = {"a system message that is not in an F7 event; taken as it is meant",
                             false},
     [TT_SMF_SYSEX_UNFINISHED] = {"system exclusive without its end (F7)", false},

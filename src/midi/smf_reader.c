@@ -8,8 +8,9 @@
 
 #include "base/bytes.h"
 
-#define ID_BYTES   4
-#define HEAD_BYTES 8
+#define ID_BYTES     4
+#define HEAD_BYTES   8
+#define TRIAL_EVENTS 8
 
 /* Faults come out before the event that they are at. */
 static void found(struct tt_smf *smf, enum tt_smf_fault fault, size_t offset)
@@ -73,6 +74,8 @@ void tt_smf_rewind(struct tt_smf *smf)
 }
 
 /* ---- events */
+
+static void read_event(struct tt_smf *smf);
 
 enum number { NUMBER_GOOD, NUMBER_LONG, NUMBER_CUT };
 
@@ -227,11 +230,76 @@ static bool read_sysex(struct tt_smf *smf, struct tt_smf_event *event, bool begi
     return true;
 }
 
+static bool is_realtime(uint8_t byte)
+{
+    return byte >= TT_MIDI_REALTIME && byte != 0xFF; /* which is a meta event in a file */
+}
+
+/* Whether what is at `at` reads as events, up to one that has a status of its own. */
+static bool reads_well(const struct tt_smf *smf, size_t at, bool no_delta)
+{
+    struct tt_smf trial = *smf;
+    const struct tt_smf_event *event = &trial.event.event;
+
+    trial.at = at;
+    trial.no_delta = no_delta;
+    trial.on_trial = true;
+    trial.waiting_count = 0;
+    for (int i = 0; i < TRIAL_EVENTS && trial.in_track && trial.at < trial.end; i++) {
+        trial.event_ready = false;
+        read_event(&trial);
+        if (!trial.event_ready || trial.waiting_count > 0)
+            return false;
+        if (event->kind != TT_SMF_MESSAGE || trial.data[trial.at - event->bytes] >= TT_MIDI_STATUS)
+            return true;
+    }
+    return true;
+}
+
+/* A message of `bytes`, whose data begins at `at`, without real-time bytes in its midst. Returns
+ * what is behind it; 0: it is not whole. */
+static size_t take_around_realtime(struct tt_smf *smf, size_t at, unsigned bytes)
+{
+    unsigned taken = 1;
+
+    for (; at < smf->end && taken < bytes; at++) {
+        if (smf->data[at] < TT_MIDI_STATUS)
+            smf->message[taken++] = smf->data[at];
+        else if (!is_realtime(smf->data[at]))
+            return 0;
+    }
+    return taken == bytes ? at : 0;
+}
+
+/* A message with a byte over 7F at `bad` where data should be. That byte is damaged, where what is
+ * behind the message reads well; or a real-time byte fell into it; or it was cut off there. True:
+ * it is whole all the same. */
+static bool mend_message(struct tt_smf *smf, unsigned bytes, size_t data_at, size_t bad)
+{
+    size_t behind;
+
+    if (smf->on_trial || reads_well(smf, smf->at, false))
+        return false;
+    behind = take_around_realtime(smf, data_at, bytes);
+    if (behind > 0 && reads_well(smf, behind, false)) {
+        smf->at = behind;
+        smf->inside_at = data_at;
+        smf->inside_end = behind;
+        return true;
+    }
+    if (reads_well(smf, bad, true)) {
+        smf->at = bad;
+        smf->no_delta = true;
+    }
+    return false;
+}
+
 static bool read_message(struct tt_smf *smf, struct tt_smf_event *event, uint8_t status,
                          size_t offset)
 {
     unsigned bytes = tt_midi_message_bytes(status);
-    bool good = true;
+    size_t data_at = smf->at;
+    size_t bad = 0;
 
     if (status >= TT_MIDI_SYSTEM)
         found(smf, TT_SMF_BARE_SYSTEM, offset);
@@ -244,11 +312,15 @@ static bool read_message(struct tt_smf *smf, struct tt_smf_event *event, uint8_t
     smf->message[0] = status;
     for (unsigned i = 1; i < bytes; i++) {
         smf->message[i] = smf->data[smf->at++];
-        good = good && smf->message[i] < TT_MIDI_STATUS;
+        if (smf->message[i] >= TT_MIDI_STATUS && bad == 0)
+            bad = smf->at - 1;
     }
-    if (!good) {
-        found(smf, TT_SMF_DATA_BYTE, offset);
-        return false;
+    if (bad > 0) {
+        bool mended = mend_message(smf, bytes, data_at, bad);
+
+        found(smf, mended ? TT_SMF_BARE_SYSTEM : TT_SMF_DATA_BYTE, mended ? bad : offset);
+        if (!mended)
+            return false;
     }
     event->kind = TT_SMF_MESSAGE;
     event->data = smf->message;
@@ -283,13 +355,14 @@ static void read_event(struct tt_smf *smf)
 {
     struct tt_smf_item *item = &smf->event;
     size_t offset = smf->at;
-    uint32_t delta;
+    uint32_t delta = 0;
     uint8_t status;
 
     *item =
         (struct tt_smf_item){.kind = TT_SMF_ITEM_EVENT, .track = smf->tracks - 1, .offset = offset};
-    if (!checked_number(smf, &delta))
+    if (!smf->no_delta && !checked_number(smf, &delta))
         return;
+    smf->no_delta = false;
     smf->tick += delta;
     if (smf->at == smf->end) {
         give_up(smf, TT_SMF_EVENT_CUT, offset);
@@ -306,6 +379,17 @@ static void read_event(struct tt_smf *smf)
         smf->event_ready = read_sysex(smf, &item->event, status == TT_MIDI_SYSEX, offset);
     else
         smf->event_ready = read_message(smf, &item->event, status, offset);
+}
+
+/* The next real-time byte that fell into the message before. */
+static void read_inside(struct tt_smf *smf)
+{
+    size_t at = smf->inside_at++;
+
+    smf->event.offset = at;
+    smf->event.event.data = smf->data + at;
+    smf->event.event.bytes = 1;
+    smf->event_ready = is_realtime(smf->data[at]);
 }
 
 /* ---- chunks */
@@ -380,7 +464,9 @@ bool tt_smf_next(struct tt_smf *smf, struct tt_smf_item *ret_item)
         }
         if (smf->done)
             return false;
-        if (!smf->in_track)
+        if (smf->inside_at < smf->inside_end)
+            read_inside(smf);
+        else if (!smf->in_track)
             read_chunk(smf);
         else if (smf->at == smf->end)
             end_of_chunk(smf);

@@ -5,6 +5,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -29,7 +30,8 @@
 #define FREE_PART               10
 #define DAY_S                   86400
 #define READY_MAX_NS            (60 * TT_NS_PER_S)
-#define READY_NAP_NS            (5 * TT_NS_PER_MS)
+#define NAP_NS                  (5 * TT_NS_PER_MS)
+#define HURRIED_MAX_NS          (500 * TT_NS_PER_MS)
 #define MEMORY_PROCESSES_MAX    8
 
 static int work(const struct tt_load_job *job)
@@ -54,6 +56,16 @@ static int work(const struct tt_load_job *job)
     return 0;
 }
 
+/* Who reads what the parent prints waits for the parent alone. */
+static void leave_standard_descriptors(void)
+{
+    int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+    for (int fd = STDIN_FILENO; nothing > STDERR_FILENO && fd <= STDERR_FILENO; fd++) {
+        dup2(nothing, fd);
+    }
+}
+
 /* Nothing of the parent's is left in the child: no signal handler, no priority, no longer life. */
 __attribute__((noreturn)) static void child(const struct tt_load_job *job, pid_t parent)
 {
@@ -69,6 +81,7 @@ __attribute__((noreturn)) static void child(const struct tt_load_job *job, pid_t
     for (size_t i = 0; i < TT_COUNT_OF(left_to_parent); i++) {
         signal(left_to_parent[i], SIG_IGN);
     }
+    leave_standard_descriptors();
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     prctl(PR_SET_NAME, "tactus-load");
     if (getppid() != parent) {
@@ -217,10 +230,21 @@ static bool one_has_ended(const struct tt_load *load)
     return false;
 }
 
+static void nap(void)
+{
+    struct timespec nap = {.tv_nsec = NAP_NS};
+
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
+}
+
+static bool is_hurried(const struct tt_load *load)
+{
+    return load->hurried && load->hurried();
+}
+
 /* All are at work, or one failed. */
 static int wait_until_ready(struct tt_load *load)
 {
-    struct timespec nap = {.tv_nsec = READY_NAP_NS};
     int64_t end_ns = tt_clock_mono_ns() + READY_MAX_NS;
 
     while (atomic_load(&load->shared->ready) < (int)load->count) {
@@ -228,10 +252,11 @@ static int wait_until_ready(struct tt_load *load)
         int error = atomic_load(&load->shared->error);
 
         error = error || !ended ? error : -ECHILD;
+        error = error || !is_hurried(load) ? error : -EINTR;
         if (error || tt_clock_mono_ns() > end_ns) {
             return error ? error : -ETIMEDOUT;
         }
-        clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
+        nap();
     }
     return 0;
 }
@@ -242,7 +267,7 @@ int tt_load_start(struct tt_load *load, const struct tt_load_setup *setup)
     struct tt_load_setup plain = *setup;
     int error = has_files(setup) ? find_file_bytes(setup, &job.file_bytes) : 0;
 
-    *load = (struct tt_load){0};
+    *load = (struct tt_load){.hurried = setup->hurried};
     if (error || setup->kind == TT_LOAD_IDLE) {
         return error;
     }
@@ -268,8 +293,28 @@ int tt_load_start(struct tt_load *load, const struct tt_load_setup *setup)
     return 0;
 }
 
+/* The processes that are not gone yet. Who is in the midst of a disk's work goes when that is done.
+ */
+static unsigned reap(const struct tt_load *load)
+{
+    int64_t hurried_ns = 0;
+    unsigned left = load->count;
+
+    for (;;) {
+        while (left > 0 && waitpid(load->pids[left - 1], NULL, WNOHANG) != 0) {
+            left--;
+        }
+        if (left == 0 || (hurried_ns > 0 && tt_clock_mono_ns() - hurried_ns > HURRIED_MAX_NS)) {
+            return left;
+        }
+        hurried_ns = hurried_ns == 0 && is_hurried(load) ? tt_clock_mono_ns() : hurried_ns;
+        nap();
+    }
+}
+
 void tt_load_stop(struct tt_load *load, struct tt_load_done *ret_done)
 {
+    unsigned left;
     bool ended;
 
     if (ret_done) {
@@ -286,9 +331,9 @@ void tt_load_stop(struct tt_load *load, struct tt_load_done *ret_done)
     for (unsigned i = 0; i < load->count; i++) {
         kill(load->pids[i], SIGKILL);
     }
-    for (unsigned i = 0; i < load->count; i++) {
-        while (waitpid(load->pids[i], NULL, 0) < 0 && errno == EINTR) {
-        }
+    left = reap(load);
+    if (ret_done) {
+        ret_done->left = left;
     }
     if (load->realtime) {
         sched_setscheduler(0, load->policy, &load->param);

@@ -35,6 +35,9 @@ struct tt_load_setup {
     const char *folder; /* for files; NULL: the current one */
     int64_t file_bytes; /* the most that a file may have; 0: 256 MiB, or a tenth of what is free */
     unsigned seconds;   /* after which they end by themselves; 0: a day */
+    /* Somebody waits: then starting is given up, and stopping waits for a disk no longer. Or NULL.
+     */
+    bool (*hurried)(void);
 };
 
 /* What was done, by all processes of the load. */
@@ -42,7 +45,8 @@ struct tt_load_done {
     int64_t bytes;  /* moved; 0 where the load moves none */
     int64_t rounds; /* files, rounds through /proc, messages, blocks */
     int64_t elapsed_ns;
-    int error; /* -errno of what ended it early; 0 */
+    int error;     /* -errno of what ended it early; 0 */
+    unsigned left; /* processes that a disk still kept when they were waited for no longer */
 };
 
 struct tt_load_shared;
@@ -52,6 +56,7 @@ struct tt_load {
     unsigned count;
     struct tt_load_shared *shared; /* with the processes */
     int64_t start_mono_ns;
+    bool (*hurried)(void);
     bool realtime; /* SCHED_RR was granted to all */
     int policy;    /* of the caller, to be put back */
     struct sched_param param;
@@ -60,10 +65,12 @@ struct tt_load {
 /* Whether it can have its files: 0, -ENOSPC, -EACCES … A load without files always can. */
 int tt_load_check(const struct tt_load_setup *setup);
 /* Returns when the load is at work, which takes files some time. With a priority the calling thread
- * is put just above until it stops the load, or it might never come to that. 0, or -errno; then
- * there is no load. */
+ * is put just above until it stops the load, or it might never come to that. 0, or -errno
+ * (-EINTR: it was given up); then there is no load. */
 int tt_load_start(struct tt_load *load, const struct tt_load_setup *setup);
-/* `ret_done` may be NULL. A load that is all zero is none. */
+/* Ends its processes and waits until they are gone, as long as a slow disk keeps them; in a hurry
+ * for a moment, and then they are left to go when it lets them. `ret_done` may be NULL. A load that
+ * is all zero is none. */
 void tt_load_stop(struct tt_load *load, struct tt_load_done *ret_done);
 
 /* "idle", "proc", "write", "copy", "read", "scheduler", "memory", "network". */

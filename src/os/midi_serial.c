@@ -12,14 +12,18 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #define MIDI_BAUD   31250
 #define READ_CHUNKS 16
+#define DRAIN_MS    2000
 
 struct serial {
     struct tt_midi_port port;
-    struct termios2 before; /* is put back */
+    struct termios2 before; /* these two are put back */
+    struct serial_struct driver_before;
+    bool has_driver; /* that knows of the latter */
     bool output;
     int64_t last_ns;
     int lost; /* the driver's count so far; -1: it has none */
@@ -97,12 +101,28 @@ static bool is_other_way_used(const struct serial *serial)
     return fcntl(serial->port.fd, F_OFD_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
 }
 
+/* What is still on its way out needs the speed as it is. Not for ever, where nothing leaves. */
+static bool drain(int fd)
+{
+    static const struct timespec step = {.tv_nsec = 1000000};
+    int left = 0;
+
+    for (int i = 0; i < DRAIN_MS && ioctl(fd, TIOCOUTQ, &left) == 0 && left > 0; i++) {
+        nanosleep(&step, NULL);
+    }
+    return left == 0;
+}
+
 static void serial_close(struct tt_midi_port *port)
 {
     struct serial *serial = (struct serial *)port;
+    bool drained = drain(port->fd);
 
     if (!is_other_way_used(serial)) {
-        ioctl(port->fd, TCSETS2, &serial->before);
+        ioctl(port->fd, drained ? TCSETSW2 : TCSETS2, &serial->before);
+        if (serial->has_driver) {
+            (void)ioctl(port->fd, TIOCSSERIAL, &serial->driver_before);
+        }
     }
     close(port->fd);
     free(serial);
@@ -137,13 +157,15 @@ static int set_raw(struct serial *serial, int baud)
 }
 
 /* Bytes go to the reader at once, where the driver knows such a thing. */
-static void set_low_latency(int fd)
+static void set_low_latency(struct serial *serial)
 {
     struct serial_struct settings;
 
-    if (ioctl(fd, TIOCGSERIAL, &settings) == 0) {
+    serial->has_driver = ioctl(serial->port.fd, TIOCGSERIAL, &serial->driver_before) == 0;
+    if (serial->has_driver) {
+        settings = serial->driver_before;
         settings.flags |= (int)ASYNC_LOW_LATENCY;
-        (void)ioctl(fd, TIOCSSERIAL, &settings);
+        (void)ioctl(serial->port.fd, TIOCSSERIAL, &settings);
     }
 }
 
@@ -206,7 +228,7 @@ int tt_midi_serial_open(const struct tt_midi_port_setup *setup, struct tt_midi_p
         free(serial);
         return error;
     }
-    set_low_latency(serial->port.fd);
+    set_low_latency(serial);
     serial->lost = lost_count(serial->port.fd);
     serial->last_ns = tt_midi_port_now_ns();
     *ret_port = &serial->port;

@@ -77,6 +77,11 @@ int tt_policy_apply(const struct tt_policy *policy)
     return sched_setscheduler(0, SCHED_OTHER, &(struct sched_param){0}) == 0 ? 0 : -errno;
 }
 
+bool tt_policy_has_priority(enum tt_policy_kind kind)
+{
+    return kind == TT_POLICY_FIFO || kind == TT_POLICY_RR;
+}
+
 const char *tt_policy_name(enum tt_policy_kind kind)
 {
     return names[kind];

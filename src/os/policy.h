@@ -34,6 +34,8 @@ struct tt_policy {
  * are promised to others, -EINVAL there is no such processor. */
 int tt_policy_apply(const struct tt_policy *policy);
 
+/* FIFO and RR have. */
+bool tt_policy_has_priority(enum tt_policy_kind kind);
 /* "fifo", "rr", "deadline", "other". */
 const char *tt_policy_name(enum tt_policy_kind kind);
 /* False: no such name. */

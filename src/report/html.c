@@ -3,7 +3,6 @@
  */
 #include "report/html.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 
 static const char style[] =
@@ -103,18 +102,24 @@ void tt_html_heading(struct tt_html *page, const char *text)
     element(page->file.out, "<h2>", text, "</h2>\n");
 }
 
-void tt_html_paragraph(struct tt_html *page, const char *format, ...)
+void tt_html_vparagraph(struct tt_html *page, const char *format, va_list args)
 {
     char *text = NULL;
-    va_list args;
 
-    va_start(args, format);
     if (vasprintf(&text, format, args) < 0) {
         text = NULL;
     }
-    va_end(args);
     element(page->file.out, "<p>", text ? text : "?", "</p>\n");
     free(text);
+}
+
+void tt_html_paragraph(struct tt_html *page, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    tt_html_vparagraph(page, format, args);
+    va_end(args);
 }
 
 static const char *cell_class(const struct tt_table *table, size_t column)

@@ -8,6 +8,7 @@
 #ifndef TT_REPORT_HTML_H
 #define TT_REPORT_HTML_H
 
+#include <stdarg.h>
 #include <stdio.h>
 
 #include "base/attr.h"
@@ -32,6 +33,7 @@ int tt_html_close(struct tt_html *page);
 
 void tt_html_heading(struct tt_html *page, const char *text);
 void tt_html_paragraph(struct tt_html *page, const char *format, ...) TT_PRINTF(2, 3);
+void tt_html_vparagraph(struct tt_html *page, const char *format, va_list args) TT_PRINTF(2, 0);
 /* `caption` names it, also for who cannot see it. A left-aligned last column may wrap. */
 void tt_html_table(struct tt_html *page, const char *caption, const struct tt_table *table);
 void tt_html_card(struct tt_html *page, const char *caption, const struct tt_html_fact *facts,

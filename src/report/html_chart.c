@@ -12,6 +12,7 @@
 
 #define BARS        48
 #define DESCRIPTION 400
+#define CHARACTER   6   /* its width in a label, about */
 #define POINT_APART 0.6 /* points of a curve closer than this are one */
 
 /* Of values that a double cannot tell apart, an axis still has a length. */
@@ -30,6 +31,23 @@ static struct tt_axis axis_up(double from, double to, bool logarithmic)
 {
     return (struct tt_axis){from, logarithmic ? to : beyond(from, to), TT_CHART_BOTTOM,
                             TT_CHART_TOP, logarithmic};
+}
+
+/* To the left of its line, where it would run over the next one, or the end, at the right. */
+static bool reads_to_the_left(const struct tt_chart *chart, const struct tt_axis *axis, size_t mark)
+{
+    double width = CHARACTER * (double)strlen(chart->marks[mark].label) + 4;
+    double at = tt_axis_place(axis, (double)chart->marks[mark].at_ns);
+    double left = TT_CHART_LEFT;
+    double right = TT_CHART_RIGHT;
+
+    for (size_t i = 0; i < chart->mark_count; i++) {
+        double other = tt_axis_place(axis, (double)chart->marks[i].at_ns);
+
+        left = other < at ? fmax(left, other) : left;
+        right = other > at ? fmin(right, other) : right;
+    }
+    return at + width > right && at - width >= left;
 }
 
 static void draw_marks(struct tt_html *page, const struct tt_chart *chart,
@@ -51,10 +69,13 @@ static void draw_marks(struct tt_html *page, const struct tt_chart *chart,
                 "<text class=\"tm\" x=\"%d\" y=\"%.1f\">", /* names of curves are at the right */
                 TT_CHART_LEFT, at, TT_CHART_RIGHT, TT_CHART_LEFT + 4, at - 4);
         } else {
+            bool left = reads_to_the_left(chart, axis, i);
+
             fprintf(out,
                     "<path class=\"mark\" d=\"M%.1f %dV%d\"/>"
-                    "<text class=\"tm\" x=\"%.1f\" y=\"%d\">",
-                    at, TT_CHART_TOP, TT_CHART_BOTTOM, at + 4, TT_CHART_TOP + 12 + 14 * (int)i);
+                    "<text class=\"tm%s\" x=\"%.1f\" y=\"%d\">",
+                    at, TT_CHART_TOP, TT_CHART_BOTTOM, left ? " end" : "", left ? at - 4 : at + 4,
+                    TT_CHART_TOP + 12 + 14 * (int)i);
         }
         tt_html_text(out, chart->marks[i].label);
         fputs("</text>\n", out);
@@ -291,11 +312,12 @@ void tt_chart_timeline(struct tt_html *page, const struct tt_chart *chart,
     tt_html_svg_end(page);
 }
 
-/* The greatest of each stretch, as one curve. */
+/* The greatest of each stretch, as one curve. Stretches without any belong to the value that ends
+ * them: nothing came because that took so long. */
 static void curve_draw(FILE *out, const char *class, const struct tt_history *history,
                        const struct tt_axis *across, const struct tt_axis *up)
 {
-    char step = 'M';
+    bool begun = false;
 
     fprintf(out, "<path class=\"%s\" d=\"", class);
     for (size_t i = 0; i < history->used; i++) {
@@ -303,10 +325,15 @@ static void curve_draw(FILE *out, const char *class, const struct tt_history *hi
         double from = (double)i * (double)history->cell_ns;
 
         if (cell->n > 0) {
-            fprintf(out, "%c%.1f %.1fH%.1f", step, tt_axis_place(across, from),
-                    tt_axis_place(up, fmax((double)cell->max, 1)),
-                    tt_axis_place(across, from + (double)history->cell_ns));
-            step = 'L';
+            double y = tt_axis_place(up, fmax((double)cell->max, 1));
+
+            if (begun) {
+                fprintf(out, "V%.1f", y);
+            } else {
+                fprintf(out, "M%.1f %.1f", tt_axis_place(across, from), y);
+            }
+            fprintf(out, "H%.1f", tt_axis_place(across, from + (double)history->cell_ns));
+            begun = true;
         }
     }
     fputs("\"/>\n", out);

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/word.h"
+
 void tt_table_init(struct tt_table *table, const struct tt_column *columns, size_t column_count)
 {
     assert(column_count <= TT_TABLE_COLUMNS_MAX);
@@ -44,7 +46,7 @@ void tt_table_cell(struct tt_table *table, const char *format, ...)
         text = NULL;
     }
     va_end(args);
-    table->cells[table->cell_count++] = text;
+    table->cells[table->cell_count++] = text ? tt_word_printable(text) : NULL;
 }
 
 /* "-1229893" becomes "-1,229,893"; what follows the digits stays. */

@@ -122,6 +122,7 @@ int tt_engine_add_talk(struct tt_engine *engine, struct tt_talk *talk, size_t pa
         batch->data = data;
         batch->packet_bytes = packet_bytes;
     }
+    tt_talker_take_turn(&talk->talker, engine->talk_count);
     engine->talks[engine->talk_count++] = talk;
     return 0;
 }

@@ -37,7 +37,9 @@ struct measurement {
     atomic_int state; /* 0: not yet at work, 1: at work, 2: ended, below 0: -errno */
 };
 
-/* A cycle that waits for nothing and computes nothing, against a due time that is just over. */
+/* A cycle that waits for nothing and computes nothing, against a due time that is just over: late
+ * by so little that it is no loss, however short its period. The look at the clock that this takes
+ * is in. */
 static int64_t measure_own_cost(struct measurement *m)
 {
     struct tt_meter_loop dry = {.host = &m->setup->machine->host, .ring = m->setup->ring};
@@ -48,7 +50,7 @@ static int64_t measure_own_cost(struct measurement *m)
         int64_t begin_ns = tt_clock_mono_ns();
 
         for (int i = 0; i < OWN_CYCLES; i++) {
-            dry.fragments.start_ns = begin_ns - dry.period_ns;
+            dry.fragments.start_ns = tt_clock_mono_ns() - dry.period_ns;
             dry.fragments.next = 1;
             tt_meter_loop_cycle(&dry);
         }
@@ -70,6 +72,7 @@ static int start_loop(struct measurement *m)
     loop->ring = setup->ring;
     loop->card = setup->card;
     loop->midi = setup->midi;
+    loop->interrupted = setup->interrupted;
     loop->units = tt_max64(0, setup->compute_ns * 1000 / host->unit_ps);
     m->start_ns = tt_clock_mono_ns() + lead_ns;
     if (setup->card) {
@@ -106,12 +109,20 @@ static void nap(void)
     clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
 }
 
+static bool is_interrupted(const struct tt_meter_setup *setup)
+{
+    return setup->interrupted && setup->interrupted();
+}
+
 static void take_reading(struct measurement *m, const struct tt_reading *reading)
 {
     struct tt_cell *cell = m->result->cell;
     struct tt_surroundings surroundings;
 
     tt_meter_around_move(&m->around, reading->cpu);
+    if (is_interrupted(m->setup)) {
+        tt_meter_around_forgo_trace(&m->around); /* it takes time, and somebody waits */
+    }
     if (cell->bad) {
         tt_meter_around_find(&m->around, cell->lost_from_mono_ns, cell->lost_until_mono_ns,
                              &surroundings);
@@ -129,11 +140,13 @@ static void record(struct tt_hist *hist, int64_t value)
     }
 }
 
+/* What is there by now, and no more: they may come faster than they can be taken. */
 static void take_entries(struct measurement *m)
 {
+    size_t n = tt_meter_ring_waiting(m->setup->ring);
     struct tt_meter_entry entry;
 
-    while (tt_meter_ring_take(m->setup->ring, &entry)) {
+    while (n-- > 0 && tt_meter_ring_take(m->setup->ring, &entry)) {
         switch (entry.kind) {
         case TT_METER_CYCLE:
             tt_cell_cycle(m->result->cell, &entry.cycle);
@@ -151,6 +164,11 @@ static void take_entries(struct measurement *m)
     }
 }
 
+static void begin_cell(struct measurement *m)
+{
+    tt_cell_init(m->result->cell, &m->setup->shape, m->start_ns, m->setup->compute_ns, &m->first);
+}
+
 /* 0 or -errno: of the loop. */
 static int follow(struct measurement *m)
 {
@@ -166,20 +184,17 @@ static int follow(struct measurement *m)
     }
     tt_meter_around_begin(&m->around, m->tid, m->first.cpu,
                           setup->policy.kind != TT_POLICY_OTHER && m->policy_error == 0);
-    tt_cell_init(m->result->cell, &setup->shape, m->start_ns, setup->compute_ns, &m->first);
+    begin_cell(m);
     for (unsigned naps = 1; state == 1; naps++) {
         nap();
         state = atomic_load(&m->state);
         tt_meter_around_sample(&m->around);
         take_entries(m);
-        if (setup->interrupted && setup->interrupted()) {
-            m->result->interrupted = true;
-            atomic_store_explicit(&m->loop.stop, true, memory_order_relaxed);
-        }
         if (setup->tick && naps % TICK_NAPS == 0) {
             setup->tick(setup->context, m->result->cell);
         }
     }
+    m->result->interrupted = is_interrupted(setup);
     take_entries(m);
     tt_cell_finish(m->result->cell);
     if (m->result->cell->closed && setup->incident) {
@@ -264,6 +279,7 @@ int tt_meter_run(const struct tt_meter_setup *setup, struct tt_meter_result *ret
     *m = (struct measurement){.setup = setup, .result = ret_result};
     ret_result->load_name = tt_load_name(setup->load.kind);
     ret_result->interrupted = false;
+    load_setup.hurried = setup->interrupted;
     load_setup.seconds = (unsigned)(setup->plan_ns / TT_NS_PER_S) + LOAD_LIMIT_S;
     *ret_what = TT_METER_WHAT_LOAD;
     error = tt_load_start(&load, &load_setup);
@@ -273,9 +289,15 @@ int tt_meter_run(const struct tt_meter_setup *setup, struct tt_meter_result *ret
         *ret_what = "run the loop";
         error = measure(m);
         find_pressure(&pressure, &ret_result->pressure);
+    } else if (error == -EINTR) {
+        begin_cell(m); /* it came to nothing */
+        ret_result->interrupted = true;
+        error = 0;
     }
     tt_load_stop(&load, &ret_result->load);
-    ret_result->foreign_per_mille = find_foreign(&time, own_ns);
+    /* What those used that are left is not known. */
+    ret_result->foreign_per_mille =
+        ret_result->load.left > 0 ? TT_CAUSE_UNKNOWN : find_foreign(&time, own_ns);
     free(m);
     return error;
 }

@@ -32,7 +32,9 @@ struct tt_meter_setup {
     struct tt_meter_card *card;     /* or NULL: a device in exact time */
     struct tt_midi_port *midi;      /* or NULL */
     struct tt_trace_session *trace; /* or NULL */
-    bool (*interrupted)(void);      /* asked some ten times a second; or NULL */
+    /* Asked by the loop in each cycle, and while a load prepares or ends: bounded, any thread. Or
+     * NULL. */
+    bool (*interrupted)(void);
     /* An incident has ended; `cell` has all until then. Or NULL. */
     void (*incident)(void *context, const struct tt_cell *cell);
     /* Some ten times a second. Or NULL. */
@@ -55,7 +57,7 @@ struct tt_meter_result {
     int64_t foreign_per_mille; /* user time of other programs, of all processors; or unknown */
     struct tt_machine_pressure pressure; /* during it */
     uint64_t left_out;                   /* cycles that the distributions lack */
-    bool interrupted;
+    bool interrupted;                    /* before its time was over; it may have come to nothing */
 };
 
 #define TT_METER_WHAT_LOAD "start the load"

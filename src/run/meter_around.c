@@ -32,11 +32,16 @@ void tt_meter_around_begin(struct tt_meter_around *around, int64_t tid, int cpu,
     tt_meter_around_move(around, cpu);
 }
 
+void tt_meter_around_forgo_trace(struct tt_meter_around *around)
+{
+    free(around->text);
+    around->text = NULL;
+}
+
 void tt_meter_around_done(struct tt_meter_around *around)
 {
     tt_meter_witness_stop(&around->witness);
-    free(around->text);
-    around->text = NULL;
+    tt_meter_around_forgo_trace(around);
 }
 
 void tt_meter_around_move(struct tt_meter_around *around, int cpu)

@@ -37,6 +37,8 @@ void tt_meter_around_init(struct tt_meter_around *around, struct tt_trace_sessio
 void tt_meter_around_begin(struct tt_meter_around *around, int64_t tid, int cpu, bool realtime);
 /* The loop is there now; samples begin anew where it was on another. */
 void tt_meter_around_move(struct tt_meter_around *around, int cpu);
+/* From here on what is found comes without the kernel's record, whose reading takes time. */
+void tt_meter_around_forgo_trace(struct tt_meter_around *around);
 void tt_meter_around_done(struct tt_meter_around *around);
 void tt_meter_around_sample(struct tt_meter_around *around);
 /* Of a loss between two times that are over. */

@@ -129,7 +129,7 @@ bool tt_meter_loop_cycle(struct tt_meter_loop *loop)
     tt_meter_ring_put(loop->ring, &entry);
     tell_midi(loop, &heard, cycle);
     tell_reading(loop, cycle);
-    if (atomic_load_explicit(&loop->stop, memory_order_relaxed)) {
+    if (loop->interrupted && loop->interrupted()) {
         tt_fragments_cut(&loop->fragments, cycle->done_ns);
     }
     return !tt_fragments_over(&loop->fragments);

@@ -10,7 +10,6 @@
 #ifndef TT_RUN_METER_LOOP_H
 #define TT_RUN_METER_LOOP_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -33,8 +32,8 @@ struct tt_meter_loop {
     int64_t since_reading;
     bool lost; /* the last cycle lost time */
     int64_t midi_lost;
-    atomic_bool stop; /* soon: the plan ends with what is due */
-    int error;        /* of card or port; ends the loop */
+    bool (*interrupted)(void); /* asked in each cycle: the plan ends with what is due; or NULL */
+    int error;                 /* of card or port; ends the loop */
 };
 
 /* The clock starts: the device is full, its first fragment plays from start_ns on, which is now or

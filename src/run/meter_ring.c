@@ -24,6 +24,12 @@ void tt_meter_ring_put(struct tt_meter_ring *ring, const struct tt_meter_entry *
     atomic_store_explicit(&ring->written, written + 1, memory_order_release);
 }
 
+size_t tt_meter_ring_waiting(const struct tt_meter_ring *ring)
+{
+    return atomic_load_explicit(&ring->written, memory_order_acquire) -
+           atomic_load_explicit(&ring->taken, memory_order_relaxed);
+}
+
 bool tt_meter_ring_take(struct tt_meter_ring *ring, struct tt_meter_entry *ret_entry)
 {
     size_t taken = atomic_load_explicit(&ring->taken, memory_order_relaxed);

@@ -40,6 +40,8 @@ struct tt_meter_ring {
 
 void tt_meter_ring_init(struct tt_meter_ring *ring, struct tt_meter_entry *entries);
 TT_RT void tt_meter_ring_put(struct tt_meter_ring *ring, const struct tt_meter_entry *entry);
+/* Of the reader: so many can be taken. */
+size_t tt_meter_ring_waiting(const struct tt_meter_ring *ring);
 bool tt_meter_ring_take(struct tt_meter_ring *ring, struct tt_meter_entry *ret_entry);
 
 #endif

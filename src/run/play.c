@@ -3,6 +3,8 @@
  */
 #include "run/play.h"
 
+#include <errno.h>
+
 #include "base/min_max.h"
 #include "base/ns.h"
 #include "os/clock.h"
@@ -11,7 +13,7 @@
 #define AHEAD_NS   (200 * TT_NS_PER_MS) /* a port that keeps due times gets them so early */
 #define NAP_NS     (20 * TT_NS_PER_MS)  /* a stop is noticed after so long */
 #define NO_ROOM_NS (200 * TT_NS_PER_US)
-#define OFFS_NS    (2 * TT_NS_PER_S) /* the longest that the end may take */
+#define OFFS_NS    (2 * TT_NS_PER_S) /* the longest that the end may take, beyond the wire's time */
 
 static void sleep_until(int64_t mono_ns)
 {
@@ -20,7 +22,7 @@ static void sleep_until(int64_t mono_ns)
     clock->ops->sleep_until(clock, tt_min64(mono_ns, tt_midi_port_now_ns() + NAP_NS));
 }
 
-/* 0, or -errno; `until_ns`: no longer than this, and until told to quit. */
+/* 0; -EAGAIN: it was told to quit, or `until_ns` is past, before the port took all; -errno. */
 static int write_whole(struct tt_play *play, const uint8_t *data, size_t n, int64_t due_mono_ns,
                        int64_t until_ns)
 {
@@ -32,13 +34,14 @@ static int write_whole(struct tt_play *play, const uint8_t *data, size_t n, int6
         if (put < 0) {
             return put;
         }
+        tt_sounding_sent(&play->sounding, data + at, (size_t)put);
         at += (size_t)put;
         if (put == 0) {
             play->no_room++;
             if (tt_midi_port_now_ns() > until_ns ||
                 (until_ns == INT64_MAX &&
                  atomic_load_explicit(&play->quit, memory_order_relaxed))) {
-                return 0;
+                return -EAGAIN;
             }
             sleep_until(tt_midi_port_now_ns() + NO_ROOM_NS);
         }
@@ -46,22 +49,22 @@ static int write_whole(struct tt_play *play, const uint8_t *data, size_t n, int6
     return 0;
 }
 
-static void send_output(struct tt_play *play, const struct tt_player_output *output)
+static int send_output(struct tt_play *play, const struct tt_player_output *output)
 {
     int64_t due_mono_ns = play->start_mono_ns + output->due_ns;
 
     if (output->first) {
         tt_hist_record(play->lateness, tt_midi_port_now_ns() - due_mono_ns);
     }
-    play->error = write_whole(play, output->data, output->bytes,
-                              play->port->schedules ? due_mono_ns : 0, INT64_MAX);
+    return write_whole(play, output->data, output->bytes, play->port->schedules ? due_mono_ns : 0,
+                       INT64_MAX);
 }
 
 static void silence(struct tt_play *play)
 {
-    uint8_t offs[TT_PLAYER_OFFS_MAX];
-    size_t n = tt_player_silence(play->player, offs);
-    int64_t until_ns = tt_midi_port_now_ns() + OFFS_NS;
+    uint8_t offs[TT_SOUNDING_SILENCE_MAX];
+    size_t n = tt_sounding_silence(&play->sounding, offs);
+    int64_t until_ns;
 
     if (play->port->schedules) {
         /* What the queue holds comes first. */
@@ -69,6 +72,7 @@ static void silence(struct tt_play *play)
             sleep_until(end_ns);
         }
     }
+    until_ns = tt_midi_port_now_ns() + OFFS_NS + play->player->byte_ns * (int64_t)n;
     /* Message by message: a sequencer takes nothing else. */
     for (size_t at = 0; at < n;) {
         size_t bytes = offs[at] == TT_MIDI_SYSEX_END ? 1 : 3;
@@ -89,21 +93,23 @@ static void run(void *context)
 {
     struct tt_play *play = context;
     int64_t ahead_ns = ahead_of(play);
+    int status = 0;
 
-    while (!play->error && !atomic_load_explicit(&play->quit, memory_order_acquire)) {
+    while (!status && !atomic_load_explicit(&play->quit, memory_order_acquire)) {
         int64_t now_ns = tt_midi_port_now_ns() - play->start_mono_ns;
         struct tt_player_output output;
         int64_t wake_ns;
 
         if (tt_player_step(play->player, now_ns + ahead_ns, &output, &wake_ns)) {
-            send_output(play, &output);
+            status = send_output(play, &output);
+            play->sent = status ? play->sent : play->player->sent;
         } else if (wake_ns == INT64_MAX) {
             break;
         } else {
             sleep_until(play->start_mono_ns + wake_ns - ahead_ns);
         }
-        atomic_store_explicit(&play->sent, play->player->sent, memory_order_relaxed);
     }
+    play->error = status == -EAGAIN ? 0 : status;
     if (!play->error) {
         silence(play);
     }
@@ -112,6 +118,7 @@ static void run(void *context)
 
 int tt_play_start(struct tt_play *play)
 {
+    tt_sounding_init(&play->sounding);
     play->start_mono_ns = tt_midi_port_now_ns() + LEAD_NS + ahead_of(play);
     return tt_thread_start(&play->thread, run, play);
 }

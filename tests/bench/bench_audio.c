@@ -89,7 +89,7 @@ static double engine_cpu_per_pdu(void)
     uint64_t sent;
 
     tt_clock_script_init(&clock, TT_NS_PER_S, INT64_C(1790000000) * TT_NS_PER_S);
-    rig_talkers_new(&talkers, &clock.clock, SEND_STREAMS, 1);
+    rig_talkers_new(&talkers, &clock.clock, SEND_STREAMS);
     tt_engine_start(talkers.engine, false);
     start_ns = bench_cpu_ns();
     do {
@@ -128,7 +128,8 @@ static bool bench_send(void)
 #define LATE_PER_MILLE 5
 #define TRIES          5
 #define HOLD_INTERVALS (HOLD_NS / RIG_INTERVAL_NS)
-#define LAUNCH_GROUPS  4
+#define RATE_INTERVALS 500
+#define RATE_STEPS     40
 #define STALL_NS       (RIG_INTERVAL_NS / 5)
 
 struct held {
@@ -149,14 +150,14 @@ static void wait_ns(int64_t ns)
 
 /* n streams for half a second from processor 0; where `listening`, into as many sinks on
  * processor 1. */
-static struct held hold(size_t n, size_t groups, bool listening)
+static struct held hold(size_t n, bool listening)
 {
     struct rig_talkers talkers;
     struct rig_listeners listeners;
     struct tt_talk_counters sum;
     struct held held = {0};
 
-    rig_talkers_new(&talkers, tt_clock_system(), n, groups);
+    rig_talkers_new(&talkers, tt_clock_system(), n);
     tt_engine_set_cpu(talkers.engine, 0);
     if (listening) {
         rig_listeners_new(&listeners, n);
@@ -185,43 +186,12 @@ static struct held hold(size_t n, size_t groups, bool listening)
     return held;
 }
 
-static bool groups_hold(size_t n, size_t groups)
-{
-    uint64_t wanted = (uint64_t)n * HOLD_INTERVALS * 99 / 100;
-    struct held held = hold(n, groups, false);
-
-    return held.sent >= wanted && (held.late + held.missed) * 1000 <= held.sent * LATE_PER_MILLE;
-}
-
 static bool talkers_hold(size_t n)
 {
-    return groups_hold(n, 1);
-}
+    uint64_t wanted = (uint64_t)n * HOLD_INTERVALS * 99 / 100;
+    struct held held = hold(n, false);
 
-static bool spread_talkers_hold(size_t n)
-{
-    return groups_hold(n, LAUNCH_GROUPS);
-}
-
-static size_t most_held(bool (*holds)(size_t n), size_t top)
-{
-    size_t low = 0;
-    size_t high = top + 1;
-
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        bool held = false;
-
-        for (int i = 0; i < TRIES && !held; i++) {
-            held = holds(middle);
-        }
-        if (held) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    return held.sent >= wanted && (held.late + held.missed) * 1000 <= held.sent * LATE_PER_MILLE;
 }
 
 struct bare_rate {
@@ -234,9 +204,9 @@ static void measure_bare_rate(void *context)
     struct bare_rate *rate = context;
     int64_t start_ns = bench_mono_ns();
 
-    rig_bare_send(rate->n, SEND_INTERVALS, NULL);
+    rig_bare_send(rate->n, RATE_INTERVALS, NULL);
     rate->streams =
-        (double)rate->n * SEND_INTERVALS * RIG_INTERVAL_NS / (double)(bench_mono_ns() - start_ns);
+        (double)rate->n * RATE_INTERVALS * RIG_INTERVAL_NS / (double)(bench_mono_ns() - start_ns);
 }
 
 /* Runs on processor 0 as the engine's thread does, and with its priority. */
@@ -281,6 +251,36 @@ static bool bare_holds(size_t n)
     return hold.late * 1000 <= (uint64_t)n * HOLD_INTERVALS * LATE_PER_MILLE;
 }
 
+/* The most streams that were held, beside what the bare loop's rate would have carried just before:
+ * the machine's speed changes in seconds. By bisection, in steps of RATE_STEPS of that. */
+static struct bench_pair most_held(bool (*holds)(size_t n))
+{
+    struct bench_pair most = {.reference = 1};
+    int low = 0;
+    int high = 3 * RATE_STEPS / 2;
+
+    while (high - low > 1) {
+        int middle = (low + high) / 2;
+        bool held = false;
+
+        for (int i = 0; i < TRIES && !held; i++) {
+            double rate = bare_streams(64);
+            size_t n = (size_t)(rate * middle / RATE_STEPS);
+
+            held = n > 0 && n < RIG_STREAMS_MAX && holds(n);
+            if (held) {
+                most = (struct bench_pair){.ours = (double)n, .reference = rate};
+            }
+        }
+        if (held) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return most;
+}
+
 /* What is left of the processor to a thread with priority that does nothing but look at the clock.
  */
 static void measure_stalls(void *context)
@@ -313,39 +313,28 @@ static void print_stalls(void)
 
 static bool bench_streams(void)
 {
-    struct bench_pair by_rate[STREAMS_ROUNDS];
-    struct bench_pair by_time[STREAMS_ROUNDS];
-    struct bench_pair spread[STREAMS_ROUNDS];
+    struct bench_pair engine[STREAMS_ROUNDS];
+    struct bench_pair bare[STREAMS_ROUNDS];
 
     print_stalls();
     for (int i = 0; i < STREAMS_ROUNDS; i++) {
-        by_rate[i].reference = bare_streams(64);
-        spread[i].reference = by_rate[i].reference;
-        spread[i].ours = (double)most_held(spread_talkers_hold, RIG_STREAMS_MAX - 1);
-        by_rate[i].ours = (double)most_held(talkers_hold, RIG_STREAMS_MAX - 1);
-        by_time[i].ours = by_rate[i].ours;
-        by_time[i].reference = (double)most_held(bare_holds, RIG_STREAMS_MAX - 1);
+        engine[i] = most_held(talkers_hold);
+        bare[i] = most_held(bare_holds);
     }
     /* What the machine takes away costs either that; the rate, a mean, shows nothing of it. */
-    bench_print(
-        &(struct bench_row){
-            .name = "class A stereo streams held, beside a bare loop that has to be on time too",
-            .unit = "streams",
-            .reference = "bare loop, asleep until each interval"},
-        by_time, STREAMS_ROUNDS);
-    bench_print(
-        &(struct bench_row){.name =
-                                "class A stereo streams held with launch offsets, in four groups",
-                            .unit = "streams",
-                            .reference = "what the bare loop's rate would carry"},
-        spread, STREAMS_ROUNDS);
+    bench_print(&(struct bench_row){.name =
+                                        "class A stereo streams held by a bare loop that sleeps "
+                                        "until each interval and sends all at once",
+                                    .unit = "streams",
+                                    .reference = "what its rate would carry"},
+                bare, STREAMS_ROUNDS);
     return bench_print(
         &(struct bench_row){.name =
                                 "class A stereo streams held on one core, each PDU in its interval",
                             .unit = "streams",
                             .reference = "what the bare loop's rate would carry",
                             .at_least = 0.8},
-        by_rate, STREAMS_ROUNDS);
+        engine, STREAMS_ROUNDS);
 }
 
 /* ---- receive ---- */
@@ -359,7 +348,7 @@ static bool bench_receive(void)
     uint64_t received = 0;
 
     for (int i = 0; i < STREAMS_ROUNDS; i++) {
-        struct held held = hold(n, 1, true);
+        struct held held = hold(n, true);
 
         lost += held.sent - held.received;
         received += held.received;
@@ -414,7 +403,7 @@ static double run_paced(struct tt_hist *all)
     struct rig_talkers talkers;
     double p50;
 
-    rig_talkers_new(&talkers, tt_clock_system(), 1, 1);
+    rig_talkers_new(&talkers, tt_clock_system(), 1);
     tt_engine_set_cpu(talkers.engine, 0);
     tt_engine_start(talkers.engine, true);
     wait_ns(PACE_NS);

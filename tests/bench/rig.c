@@ -64,7 +64,7 @@ struct tt_link *rig_open(const char *ifname, bool receive, size_t buffer_bytes)
     return link;
 }
 
-void rig_talkers_new(struct rig_talkers *talkers, struct tt_clock *clock, size_t n, size_t groups)
+void rig_talkers_new(struct rig_talkers *talkers, struct tt_clock *clock, size_t n)
 {
     *talkers = (struct rig_talkers){.link = rig_open("va", false, 0), .n = n};
     must(tt_engine_new(clock, &talkers->engine), "make an engine");
@@ -75,9 +75,6 @@ void rig_talkers_new(struct rig_talkers *talkers, struct tt_clock *clock, size_t
                                       .engine = talkers->engine,
                                       .buffer_frames = BUFFER_FRAMES};
 
-        if (groups > 1) { /* 0 would be any phase */
-            config.launch_offset_ns = 1 + (int64_t)(i * groups / n * RIG_INTERVAL_NS / groups);
-        }
         must(tt_talk_new(&setup, &talkers->talks[i]), "make a talker");
         atomic_store(&tt_talk_device(talkers->talks[i])->program_frame, FAR_AHEAD);
         atomic_store(&tt_talk_device(talkers->talks[i])->wake_frames, INT64_MAX);

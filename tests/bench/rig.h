@@ -36,9 +36,8 @@ struct tt_stream_config rig_config(const char *ifname, size_t stream);
 
 /* All of these end the program with a message where something fails. */
 struct tt_link *rig_open(const char *ifname, bool receive, size_t buffer_bytes);
-/* n talkers whose programs have always written enough, launched in so many groups one after the
- * other in their interval. */
-void rig_talkers_new(struct rig_talkers *talkers, struct tt_clock *clock, size_t n, size_t groups);
+/* n talkers whose programs have always written enough. */
+void rig_talkers_new(struct rig_talkers *talkers, struct tt_clock *clock, size_t n);
 void rig_talkers_free(struct rig_talkers *talkers);
 struct tt_talk_counters rig_talkers_sum(struct rig_talkers *talkers);
 /* n listeners whose programs never read and do not mind. */

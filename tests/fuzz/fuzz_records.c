@@ -17,12 +17,27 @@
 #define STEP_BYTES     24
 #define FILE_BYTES_MAX 65536
 
-enum { NOTHING_USUAL, RECORD, HANDED_OVER, RESUMED, GIVEN_UP, REASONS };
+enum {
+    NOTHING_USUAL,
+    RECORD,
+    HANDED_OVER,
+    RESUMED,
+    GIVEN_UP,
+    LEFT_OUT,
+    MIXED_END,
+    MIXED_BROKEN,
+    REASONS
+};
 
 static struct fuzz_reason reasons[REASONS] = {
-    [NOTHING_USUAL] = {"nothing usual in it", 0}, [RECORD] = {"a record", 0},
-    [HANDED_OVER] = {"handed over", 0},           [RESUMED] = {"read on behind that", 0},
+    [NOTHING_USUAL] = {"nothing usual in it", 0},
+    [RECORD] = {"a record", 0},
+    [HANDED_OVER] = {"handed over", 0},
+    [RESUMED] = {"read on behind that", 0},
     [GIVEN_UP] = {"the rest handed over", 0},
+    [LEFT_OUT] = {"left out: not Ethernet", 0},
+    [MIXED_END] = {"the end of a mixed file", 0},
+    [MIXED_BROKEN] = {"a mixed file that is broken", 0},
 };
 
 const struct fuzz_reason *fuzz_reasons(size_t *ret_count)
@@ -46,15 +61,21 @@ static void read_all(struct tt_records *records, off_t file_bytes)
     struct tt_record record;
     off_t read_bytes = 0;
     off_t offset = 0;
+    int status;
 
     for (;;) {
-        while (tt_records_next(records, &record, &offset) == 1) {
+        while ((status = tt_records_next(records, &record, &offset)) == 1) {
             look_at(&record);
             reasons[RECORD].reached++;
             read_bytes += (off_t)record.bytes;
             if (read_bytes > file_bytes) {
                 abort();
             }
+        }
+        if (status < 0) {
+            reasons[LEFT_OUT].reached += tt_records_left_out(records).packets > 0;
+            reasons[tt_records_error(records) ? MIXED_BROKEN : MIXED_END].reached++;
+            return;
         }
         reasons[HANDED_OVER].reached++;
         if (offset >= file_bytes) {

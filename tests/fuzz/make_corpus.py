@@ -194,8 +194,8 @@ def section(order, *options):
     return block(order, 0x0A0D0D0A, struct.pack(order + "IHHq", 0x1A2B3C4D, 1, 0, -1)) + interface(order, *options)
 
 
-def interface(order, *options):
-    return block(order, 1, struct.pack(order + "HHI", 1, 0, 65535) + b"".join(
+def interface(order, *options, link=1):
+    return block(order, 1, struct.pack(order + "HHI", link, 0, 65535) + b"".join(
         struct.pack(order + "HH", code, len(value)) + value + bytes(-len(value) % 4) for code, value in options))
 
 
@@ -208,6 +208,7 @@ def read_up_to(size, file):
 
 
 OTHER = block("<", 5, bytes(12))  # as long as the target says that libpcap reads on
+COOKED = interface("<", link=113)
 NS, OFFSET = (9, b"\x09"), (14, bytes(8))
 folder = pathlib.Path(sys.argv[1]) / "records"
 for name, file in {
@@ -222,5 +223,9 @@ for name, file in {
     "sections": read_up_to(len(section("<")), section("<") + packets("<") + section("<") + packets("<")),
     "lengths": read_up_to(len(section("<")), section("<") + packets("<")[:-4] + bytes(4) + packets("<")),
     "many": read_up_to(len(section("<")), section("<") + OTHER * 70 + packets("<")),
+    "mixed": read_up_to(len(section("<")), section("<") + COOKED + packets("<") + packets("<", of=1)),
+    "mixed-later": read_up_to(len(section("<")), section("<") + packets("<") + OTHER + COOKED + packets("<") + OTHER),
+    "mixed-cut": read_up_to(len(section("<")), (section("<") + COOKED + packets("<"))[:-9]),
+    "mixed-sections": read_up_to(len(section("<")), section("<") + COOKED + packets("<") + section("<")),
 }.items():
     (folder / name).write_bytes(file)

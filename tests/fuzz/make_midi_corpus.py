@@ -35,6 +35,7 @@ LOGS = {
     "short": header()[:40],
     "version": header(version=2),
     "layout": header(size=32),
+    "start-damaged": header()[:40] + struct.pack("<qqq", 10**9 + 2**44, 1767225600 * 10**9, 700) + frame(data=b"\xf8"),
     "notes": header() + frame(data=b"\x90\x3c\x40") + frame(data=b"\x3c\x00", time_ns=2 * 10**9) + frame(0x86),
     "sysex": header() + frame(data=b"\xf0" + bytes(15)) + frame(data=bytes(16)) * 5 + frame(data=b"\xf8\xf7"),
     "length": header() + frame(data=b"\xf8").replace(b"\0\x01", b"\0\x11", 1),

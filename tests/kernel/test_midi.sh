@@ -148,7 +148,7 @@ for load in idle loaded; do
     check "through a worker, $load: nothing is lost" [ $? = 0 ]
     if [ $load = loaded ]; then
         wait "$loading"
-        sed -i 's/ idle  / loaded/' /tmp/table
+        sed -i 's/ idle / loaded /; s/ load / load   /' /tmp/table # in columns still
     fi
     kill -INT $ticking
     wait $ticking

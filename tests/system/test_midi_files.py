@@ -149,6 +149,22 @@ class Files(unittest.TestCase):
         # The last of all, with nothing behind it: 30 years are no silence.
         self.assertIn("contradict", self.convert(midi.header() + midi.frame(S, NOTE) + midi.frame(10**9 * S, NOTE), 1))
 
+    def test_a_damaged_start(self):
+        """The header has its times twice. All is where it was in the file, and it is said that the start may be off."""
+        times = midi.header(S)[16:40]
+        good = midi.header(S)[:40] + times + midi.frame(S + 1000, b"p", midi.NAME) + midi.frame(3 * S, NOTE) * 2
+        self.assertIn("2 events", self.convert(good))
+        kept = midi.read_smf(self.path / "take.mid")
+        for bit in (8 * 16 + 43, 8 * 40 + 43, 8 * 20):
+            bad = bytearray(good)
+            bad[bit // 8] ^= 1 << bit % 8
+            self.assertIn("the times in the header", self.convert(bytes(bad), 1))
+            self.assertEqual(midi.read_smf(self.path / "take.mid")[1][1], kept[1][1])
+            code, out, _ = run("dump", self.path / "take.raw")
+            self.assertEqual(code, 1)
+            self.assertIn("warning at byte 16: the header's times are damaged", out)
+            self.assertIn(" 2.000000000    0  note on", out)
+
     def test_a_time_before_the_start(self):
         """A loss can begin before the log does, as one that the port's buffer already had."""
         log = self.write("take.raw", midi.header() + midi.frame(S, NOTE) + midi.loss(S - 47419, 2 * S, 5))
@@ -210,6 +226,36 @@ class Files(unittest.TestCase):
         shown = json.loads(out)
         self.assertEqual((code, shown["files"], shown["events"], shown["ports"], shown["ended"]), (0, 3, 3, 1, False))
 
+    def test_names_at_their_limits(self):
+        log = self.write("take.raw", midi.header() + midi.frame(2 * S, NOTE))
+        nowhere = self.path / "nowhere.mid"
+        nowhere.symlink_to(self.path / "none")
+        for name, code, said in (("nowhere.mid", 2, "is there already"), ("x" * 256, 2, "File name too long"), ("x" * 255, 0, "")):
+            with self.subTest(name):
+                self.assertEqual((run("convert", log, self.path / name)[0], said in run("convert", log, self.path / name)[2]),
+                                 (code, True))
+        self.assertEqual(len(list(self.path.iterdir())), 3)
+
+    def test_interrupted(self):
+        """At any time: there is the whole file or none, and nothing beside it."""
+        log = self.write("take.raw", midi.header() + b"".join(midi.frame(i * S // 1000, NOTE) for i in range(100000)))
+        out, caught, tries = self.path / "take.mid", 0, 0
+        while caught < 3:
+            self.assertLess(tries := tries + 1, 1000)
+            process = subprocess.Popen([TACTUS, "midi", "convert", log, out], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            while process.poll() is None and len(list(self.path.iterdir())) == 1:
+                pass
+            process.send_signal((signal.SIGINT, signal.SIGTERM, signal.SIGHUP)[caught])
+            err = process.communicate(timeout=60)[1]
+            self.assertEqual(sorted(path.name for path in self.path.iterdir()), ["take.mid"] * out.exists() + ["take.raw"])
+            self.assertEqual(process.returncode, 0 if out.exists() else 4, err)
+            if out.exists():
+                self.assertEqual(len(midi.read_smf(out)[1][1]), 100003)
+                out.unlink()
+            else:
+                self.assertIn("interrupted", err)
+                caught += 1
+
     def test_a_gap_longer_than_a_delta(self):
         self.convert(midi.header() + midi.frame(S, NOTE) + midi.frame(20000 * S, NOTE), 0)
         _, tracks = midi.read_smf(self.path / "take.mid")
@@ -268,7 +314,7 @@ class Files(unittest.TestCase):
                 (("dump", self.write("cut", b"MThd\0\0\0\6\0")), "it ends within its header (at byte 9 of 9)"),
                 (("dump", self.path), "it is a folder"), (("dump", "/dev/null"), "it is no regular file"), (("dump", ""), "without a name"),
                 (("convert", log, ""), "has no name"), (("convert", log, self.path), "is a folder"),
-                (("convert", log, "/nowhere/at/all.mid"), "No such file or directory"),
+                (("convert", log, "/nowhere/at/all.mid"), "the folder is not there"),
                 (("convert", log), "give a raw log and the file to write"),
                 (("convert", log, log), "is the log itself"), (("convert", smf, "x.mid"), "is a Standard MIDI File already"),
                 (("convert", log, "x.mid", "--split", "5"), "give a number with a unit")):

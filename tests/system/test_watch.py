@@ -41,6 +41,20 @@ class Files(Case):
         row = next(line for line in text.splitlines() if STREAM in line).split()
         self.assertEqual(row[4:6], ["-", "-"])  # no tag: not VLAN 0
 
+    def test_a_name_does_not_reach_the_terminal(self):
+        """A file may be called what a terminal obeys."""
+        bad = "a\033[2Jb\x07.pcap"
+        whole, cut = pcap(stream(range(300))), pcap(stream(range(300)))[:-9]
+        good = self.file("good.pcap", whole)
+        for code, content, arguments in ((0, whole, ("watch",)), (4, cut, ("watch",)), (2, b"", ("watch",)),
+                                         (2, whole[:9], ("watch",)), (0, whole, ("watch", "--compare", good)),
+                                         (0, whole, ("extract", good))):
+            done = self.tactus(code, *arguments, self.file(bad, content))
+            text = done.stdout + done.stderr
+            self.assertEqual([c for c in text if not c.isprintable() and c != "\n"], [], (arguments, text))
+            self.assertIn("?[2J", text)
+        self.assertIn("a?[2Jb?.pcap` is neither", self.tactus(2, "watch", bad).stderr)
+
     def test_lateness_and_margin(self):
         """One PDU is 300 us late; the line through the others does not mind."""
         packets = [(arrival + 300_000 * (i == 5000), data)
@@ -138,7 +152,7 @@ class Files(Case):
         self.assertIn("1 packet has AVTP's EtherType but is too short", text)
         self.assertIn("1 packet. ", self.tactus(0, "watch", self.file("b.pcap", pcap(stream([0])))).stdout)
         whole = pcap(stream(range(2)))
-        self.assertIn("breaks off after 1 packet:", self.tactus(4, "watch", self.file("c.pcap", whole[:-9])).stderr)
+        self.assertIn("the figures are of 1 packet that", self.tactus(4, "watch", self.file("c.pcap", whole[:-9])).stderr)
 
     def test_findings(self):
         clean = self.tactus(0, "watch", self.file("clean.pcap", pcap(stream(range(99))))).stdout
@@ -171,21 +185,69 @@ class Files(Case):
     def test_pcapng_with_a_fault_inside(self):
         """What was read until then is shown; and two interfaces with stamps of their own are one capture."""
         good = pcapng(stream(range(10)))
-        other_link = block("<", 1, struct.pack("<HHI", 113, 0, 65535))
         other_unit = block("<", 1, struct.pack("<HHI", 1, 0, 65535))  # us, as without an option
         (arrival, data), = stream([10])
         short = struct.pack("<IIIII", 0, 0, 0, 500, 500) + data
-        for name, more, word in (("mixed", other_link, "type"), ("length", block("<", 6, short), "too short"),
+        for name, more, word in (("length", block("<", 6, short), "too short"),
                                  ("block", struct.pack("<III", 6, 7, 0), "block"), ("cut", good[-80:-40], "")):
             seen, said = self.watch(4, self.file(f"{name}.pcapng", good + more))
             self.assertEqual((seen["packets"], seen["streams"][0]["pdus"]), (10, 10), name)
             self.assertIn(word, seen["error"])
-            self.assertIn("breaks off after 10 packets", said)
+            self.assertIn("the figures are of 10 packets", said)
         microseconds = arrival // 1000
         packet_in_us = block("<", 6, struct.pack("<IIIII", 1, microseconds >> 32, microseconds & 0xFFFFFFFF, len(data),
                                                  len(data)) + data)
         row = self.watch(0, self.file("units.pcapng", good + other_unit + packet_in_us))[0]["streams"][0]
         self.assertEqual((row["pdus"], row["interval_ns"]["max_ns"]), (11, INTERVAL))
+
+    def test_several_link_types(self):
+        """What is Ethernet is read, wherever the other interface is described; the rest is counted."""
+        def frame(order, interface, arrival, data):
+            return block(order, 6, struct.pack(order + "IIIII", interface, arrival >> 32, arrival & 0xFFFFFFFF, len(data),
+                                               len(data)) + data)
+        packets = list(stream(range(300)))
+        for order in "<>":
+            section = block(order, 0x0A0D0D0A, struct.pack(order + "IHHq", 0x1A2B3C4D, 1, 0, -1))
+            kinds = {1: block(order, 1, struct.pack(order + "HHIHHBxxxHH", 1, 0, 65535, 9, 1, 9, 0, 0)),
+                     113: block(order, 1, struct.pack(order + "HHI", 113, 0, 96))}
+            note = block(order, 5, struct.pack(order + "III", 0, 1, 2))
+            other = frame(order, 1, 0, bytes(40))
+            halves = [b"".join(frame(order, 0, *one) for one in part) for part in (packets[:100], packets[100:])]
+            for name, content in (
+                    ("at first", section + kinds[1] + kinds[113] + halves[0] + other + note + other + halves[1]),
+                    ("later", section + kinds[1] + halves[0] + note + kinds[113] + other + halves[1] + other),
+                    ("after a third", section + kinds[1] + note + kinds[1] + kinds[113] + halves[0] + halves[1]
+                     + 2 * frame(order, 2, 0, bytes(40))),
+                    ("before", section + kinds[113] + kinds[1] + b"".join(frame(order, 1, *one) for one in packets)
+                     + 2 * frame(order, 0, 0, bytes(40)))):
+                seen, said = self.watch(4, self.file(f"{name}.pcapng", content))
+                self.assertEqual((seen["packets"], seen["streams"][0]["pdus"], seen["streams"][0]["lost"]),
+                                 (300, 300, 0), name)
+                self.assertIn("2 packets are left out: not Ethernet, but link type LINUX_SLL (113)", seen["error"])
+                self.assertIn(seen["error"] + "; the figures are of 300 packets that could", said)
+                for cut, words in ((content[:-50], "truncated"), (content + section, "unusual block")):
+                    self.assertIn(words, self.watch(4, self.file("cut.pcapng", cut))[0]["error"], name)
+            unused = section + kinds[1] + kinds[113] + halves[0] + halves[1]
+            self.assertIsNone(self.watch(0, self.file("unused.pcapng", unused))[0]["error"])
+
+    def test_stamps_that_are_no_time(self):
+        """A fraction of a second or more, and a year that is none: the record is damaged."""
+        packets = list(stream(range(300)))
+        good = pcap(packets[:299])
+        for order in "<>":
+            for unit in (1, 1000):
+                good = pcap(packets[:298], order, unit)
+                _, data = packets[298]
+                for words, seconds, fraction in (("fraction of their stamps", START // SECOND, SECOND // unit),
+                                                 ("beyond the year 2096", 4_000_000_001, 0)):
+                    bad = struct.pack(order + "IIII", seconds, fraction, len(data), len(data)) + data
+                    last = pcap(packets[298:], order, unit)[24:]
+                    seen, said = self.watch(4, self.file("a.pcap", good + bad + bad + last))
+                    row = seen["streams"][0]
+                    self.assertEqual((row["pdus"], row["interval_ns"]["max_ns"]), (300, INTERVAL))
+                    self.assertIn("2 packets are left out: ", seen["error"])
+                    self.assertIn(words, seen["error"])
+                    self.assertIn(words, said)
 
     def test_no_packets(self):
         for content in (pcap([]), pcapng([])):
@@ -199,7 +261,7 @@ class Files(Case):
             seen, said = self.watch(4, self.file(name, content[:-30]))
             self.assertEqual(seen["streams"][0]["pdus"], 9)
             self.assertIn("truncated", seen["error"])
-            self.assertIn("breaks off", said)
+            self.assertIn("cannot be read whole", said)
 
     def test_several_files_are_one_capture(self):
         """The files of a ring, in any order; and two that overlap, packet by packet."""
@@ -211,7 +273,8 @@ class Files(Case):
         for files in ([ring[2], empty, ring[0], ring[1]], apart):
             seen = json.loads(self.tactus(0, "watch", "--json", *files).stdout)
             self.assertEqual(seen.pop("source"), f"{files[0]} and {len(files) - 1} more")
-            self.assertEqual(seen, {key: value for key, value in one.items() if key != "source"})
+            self.assertEqual(seen.pop("sources"), files)
+            self.assertEqual(seen, {key: value for key, value in one.items() if not key.startswith("source")})
 
     def test_standard_input(self):
         """From a pipe, whose bytes come once only."""
@@ -229,7 +292,8 @@ class Files(Case):
         seen = json.loads(done.stdout)
         self.assertEqual((seen["packets"], seen["streams"][0]["lost"]), (899, 1))
         self.assertTrue(seen["error"].startswith(f"{ring[1]}: "), seen["error"])
-        self.assertIn("cut.pcapng breaks off after 299 packets: ", done.stderr)
+        self.assertIn("cut.pcapng cannot be read whole: ", done.stderr)
+        self.assertIn("are of 299 packets", done.stderr)
         self.assertIn("wifi.pcap has link type IEEE802_11", done.stderr)
         self.assertIn("no regular file", self.tactus(4, "watch", "/dev/null", ring[0]).stderr)
         self.assertIn("is an interface", self.tactus(2, "watch", ring[0], "lo").stderr)

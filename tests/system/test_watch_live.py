@@ -162,6 +162,31 @@ class Live(Case):
         self.assertTrue(last[1], last)  # the screen is given back before the tables
         self.assertEqual(process.wait(60), 0)
 
+    @staticmethod
+    def resize(process, terminal, *size):
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", *size, 0, 0))
+        process.send_signal(signal.SIGWINCH)  # it is no terminal that it is controlled by
+
+    def test_a_picture_that_stands_still(self):
+        """It is drawn again in another size, and goes on with a reset; and findings are there to their end."""
+        process, terminal = self.on_terminal("xterm-256color", size=(40, 110))
+        with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as sender:
+            sender.bind(("va", 0))
+            self.until(terminal, STREAM.encode(), sender)
+            os.write(terminal, b"p")
+            self.until(terminal, b"paused")
+            for size in ((30, 60), (45, 120)):
+                self.resize(process, terminal, *size)
+                seen = self.until(terminal, b"paused")
+                self.assertIn(STREAM.encode(), seen)
+            os.write(terminal, b"r")
+            self.until(terminal, STREAM.encode(), sender)
+            self.resize(process, terminal, 45, 60)
+            self.until(terminal, b"them", sender)
+        os.write(terminal, b"q")
+        self.until(terminal, b"Interval between arrivals, ns")
+        self.assertEqual(process.wait(60), 0)
+
     def test_a_terminal_of_a_few_cells(self):
         """Fewer than a line has characters, from the start."""
         for size in ((3, 10), (2, 3), (1, 1)):

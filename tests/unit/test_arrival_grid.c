@@ -80,6 +80,26 @@ static void test_a_pause_moves_it_once(void **state)
     assert_true(llabs(late_ns) < 1000);
 }
 
+/* One that is late just then stands for nobody. */
+static void test_a_late_one_is_not_where_it_moves(void **state)
+{
+    const int64_t pause_ns = 300 * TT_NS_PER_MS;
+    struct tt_arrival_grid grid = {0};
+    int64_t late_ns = 0;
+    int64_t i;
+
+    (void)state;
+    run(&grid, 0, 16000, 0);
+    for (i = 16000; grid.moves == 0; i++) {
+        assert_true(i < 25000);
+        step(&grid, i, pause_ns + (i > 23995 ? 400 * TT_NS_PER_US : 0), &late_ns);
+    }
+    run(&grid, i, i + 500, pause_ns);
+    assert_true(step(&grid, i + 500, pause_ns, &late_ns));
+    assert_true(llabs(late_ns) < 50 * TT_NS_PER_US);
+    assert_true(llabs(tt_media_clock_drift_ppb(&grid.clock)) < 1000);
+}
+
 /* The same before the drift is known: it makes no drift of the pause. */
 static void test_an_early_pause_bends_nothing(void **state)
 {
@@ -97,6 +117,64 @@ static void test_an_early_pause_bends_nothing(void **state)
         assert_true(llabs(late_ns) < 1000);
         assert_true(llabs(tt_media_clock_drift_ppb(&grid.clock)) < 1000);
     }
+}
+
+/* The next PDU of a talker whose media clock is 20 ppm slow, and which stood still for so long. */
+static bool step_stamped(struct tt_arrival_grid *grid, int64_t i, int64_t stalled_ns,
+                         int64_t late_ns, int64_t *ret_late_ns)
+{
+    int64_t due_ns = START_NS + i * INTERVAL_NS + i * INTERVAL_NS / 50000 + stalled_ns;
+    const struct tt_conduct_pdu pdu = {.period = tt_conduct_period(6, 48000),
+                                       .arrival_ns = due_ns + late_ns,
+                                       .ahead = i > 0,
+                                       .restart = i == 0,
+                                       .readable = true,
+                                       .stamped = true,
+                                       .stamp = (uint32_t)(due_ns + 2 * TT_NS_PER_MS)};
+
+    return tt_arrival_grid_step(grid, &pdu, ret_late_ns);
+}
+
+/* A talker that stood still and goes on where it would be now: its stamps tell. What it was behind
+ * with comes at once. The line that was found still holds. */
+static void test_stamps_tell_of_a_pause(void **state)
+{
+    static const int64_t pauses_ns[] = {1730 * TT_NS_PER_US, 300 * TT_NS_PER_MS, 9 * TT_NS_PER_S};
+
+    (void)state;
+    for (size_t k = 0; k < TT_COUNT_OF(pauses_ns); k++) {
+        struct tt_arrival_grid grid = {0};
+        uint64_t random = 5;
+        int64_t late_ns = 0;
+        int64_t behind_ns = k > 0 ? 20 * TT_NS_PER_MS : 0;
+
+        for (int64_t i = 0; i < 40000; i++) {
+            step_stamped(&grid, i, 0, (int64_t)random_below(&random, 10000), &late_ns);
+        }
+        for (int64_t i = 40000; i<60000; i++, behind_ns -= behind_ns> 0 ? INTERVAL_NS : 0) {
+            assert_true(step_stamped(&grid, i, pauses_ns[k],
+                                     behind_ns + (int64_t)random_below(&random, 10000), &late_ns));
+            assert_true(llabs(late_ns - behind_ns) < 8000);
+            assert_true(llabs(tt_media_clock_drift_ppb(&grid.clock) + 20000) < 2000);
+        }
+        assert_true(grid.moves == 1);
+    }
+}
+
+/* Stamps alone move nothing: one that is wrong, and a talker that changes its transit time. */
+static void test_stamps_alone_move_nothing(void **state)
+{
+    struct tt_arrival_grid grid = {0};
+    int64_t late_ns = 0;
+
+    (void)state;
+    for (int64_t i = 0; i < 40000; i++) {
+        int64_t wrong_ns = i % 5000 == 4999 || i > 30000 ? 7 * TT_NS_PER_MS : 0;
+
+        step_stamped(&grid, i, wrong_ns, -wrong_ns, &late_ns);
+        assert_true(llabs(late_ns) < 1000);
+    }
+    assert_true(grid.moves == 0);
 }
 
 /* A talker whose clock is 80 ppm slow, and arrivals that jitter by 20 us. */
@@ -145,7 +223,10 @@ int main(void)
         cmocka_unit_test(test_the_first_ones_place_it),
         cmocka_unit_test(test_a_stall_does_not_move_it),
         cmocka_unit_test(test_a_pause_moves_it_once),
+        cmocka_unit_test(test_a_late_one_is_not_where_it_moves),
         cmocka_unit_test(test_an_early_pause_bends_nothing),
+        cmocka_unit_test(test_stamps_tell_of_a_pause),
+        cmocka_unit_test(test_stamps_alone_move_nothing),
         cmocka_unit_test(test_drift_is_followed),
         cmocka_unit_test(test_a_restart_places_it_anew),
     };

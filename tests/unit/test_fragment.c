@@ -134,6 +134,19 @@ static void no_drift(void **state)
     assert_int_equal(fragments.counters.expected, 4000 * 44100 / 64);
 }
 
+/* There is always one period to account for. */
+static void shorter_than_a_period(void **state)
+{
+    struct tt_fragments fragments;
+
+    (void)state;
+    tt_fragments_init(&fragments, &triple, 0, TT_NS_PER_MS - 1);
+    hand_over(&fragments, 1);
+    assert_true(tt_fragments_over(&fragments));
+    assert_int_equal(fragments.counters.expected, 1);
+    check_sum(&fragments);
+}
+
 static void cut_short(void **state)
 {
     struct tt_fragments fragments;
@@ -186,13 +199,14 @@ static void random_run(uint64_t seed)
     struct tt_fragments fragments;
     int64_t now_ns = (int64_t)random_below(&random, 1000000000);
     int64_t start_ns = now_ns;
-    int64_t plan_ns = (int64_t)random_below(&random, 2000000000);
     int64_t period_ns;
+    int64_t plan_ns;
     uint64_t handed_over = 0;
     uint64_t empty = 0;
 
     shape.count = shape.count == 1 ? 2 : shape.count;
     period_ns = tt_fragment_shape_period_ns(&shape);
+    plan_ns = period_ns + 1 + (int64_t)random_below(&random, 2000000000);
     tt_fragments_init(&fragments, &shape, start_ns, plan_ns);
     while (!tt_fragments_over(&fragments)) {
         struct tt_fragment_fate fate;
@@ -233,10 +247,15 @@ static void identity_in_random_runs(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_on_time),  cmocka_unit_test(late_then_empty),
-        cmocka_unit_test(at_the_limit), cmocka_unit_test(other_counts),
-        cmocka_unit_test(no_drift),     cmocka_unit_test(cut_short),
-        cmocka_unit_test(started_anew), cmocka_unit_test(identity_in_random_runs),
+        cmocka_unit_test(all_on_time),
+        cmocka_unit_test(late_then_empty),
+        cmocka_unit_test(at_the_limit),
+        cmocka_unit_test(other_counts),
+        cmocka_unit_test(no_drift),
+        cmocka_unit_test(cut_short),
+        cmocka_unit_test(shorter_than_a_period),
+        cmocka_unit_test(started_anew),
+        cmocka_unit_test(identity_in_random_runs),
     };
 
     if (argc > 1)

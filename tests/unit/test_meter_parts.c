@@ -186,6 +186,27 @@ static void verdicts(void **state)
     assert_int_equal(judge(inputs, 2).kind, TT_VERDICT_NOT_SAFE);
 }
 
+/* A clean run passes for held from half a minute on, and when the buffer was used up ten times. */
+static void what_is_held(void **state)
+{
+    struct tt_verdict_input inputs[2] = {
+        {.measured_ns = 24 * TT_NS_PER_S, .cause = TT_CAUSES},
+        {.measured_ns = 6 * TT_NS_PER_S, .cause = TT_CAUSES},
+    };
+    struct tt_verdict verdict = judge(inputs, 2);
+
+    (void)state;
+    assert_true(tt_verdict_shows_held(&verdict, 600 * MS));
+    assert_false(tt_verdict_shows_held(&verdict, 601 * MS));
+    inputs[0].dropouts = 1;
+    verdict = judge(inputs, 2);
+    assert_false(tt_verdict_shows_held(&verdict, MS));
+    inputs[0].dropouts = 0;
+    inputs[0].measured_ns -= 100 * MS;
+    verdict = judge(inputs, 2);
+    assert_false(tt_verdict_shows_held(&verdict, MS));
+}
+
 static void windows_of_any_length(void **state)
 {
     struct tt_windows *windows = (struct tt_windows *)calloc(1, sizeof(*windows));
@@ -280,10 +301,15 @@ static void osnoise_record(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shares_of_causes), cmocka_unit_test(without_evidence),
-        cmocka_unit_test(throttling),       cmocka_unit_test(time_of_a_loss),
-        cmocka_unit_test(verdicts),         cmocka_unit_test(windows_of_any_length),
-        cmocka_unit_test(who_ran),          cmocka_unit_test(osnoise_record),
+        cmocka_unit_test(shares_of_causes),
+        cmocka_unit_test(without_evidence),
+        cmocka_unit_test(throttling),
+        cmocka_unit_test(time_of_a_loss),
+        cmocka_unit_test(verdicts),
+        cmocka_unit_test(what_is_held),
+        cmocka_unit_test(windows_of_any_length),
+        cmocka_unit_test(who_ran),
+        cmocka_unit_test(osnoise_record),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -118,6 +118,31 @@ static void test_header(void **state)
         assert_true(strlen(tt_midi_log_refusal_text((enum tt_midi_log_refusal)i)) > 0);
 }
 
+/* Its times stand there twice: any bit that is flipped is seen, and moves the start no further from
+ * the first frame than it was. Logs of before have no second place. */
+static void test_damaged_start(void **state)
+{
+    struct written written;
+    struct tt_midi_log log;
+
+    (void)state;
+    begin(&written, TT_NS_PER_S);
+    put_bytes(&written, 0, TT_NS_PER_S + 1000, "\xF8", 1);
+    assert_int_equal(tt_midi_log_open(&log, written.bytes, written.n), TT_MIDI_LOG_OK);
+    assert_false(log.start_damaged);
+    for (unsigned bit = 8 * TT_MIDI_LOG_START_AT; bit < 8 * TT_MIDI_LOG_HEADER_BYTES; bit++) {
+        written.bytes[bit / 8] ^= (uint8_t)(1U << bit % 8);
+        assert_int_equal(tt_midi_log_open(&log, written.bytes, written.n), TT_MIDI_LOG_OK);
+        assert_true(log.start_damaged);
+        assert_in_range(log.header.mono_ns, TT_NS_PER_S, TT_NS_PER_S + 2000);
+        written.bytes[bit / 8] ^= (uint8_t)(1U << bit % 8);
+    }
+    memset(written.bytes + 40, 0, 24);
+    assert_int_equal(tt_midi_log_open(&log, written.bytes, written.n), TT_MIDI_LOG_OK);
+    assert_false(log.start_damaged);
+    assert_true(log.header.mono_ns == TT_NS_PER_S);
+}
+
 /* Cut anywhere, a log has every whole frame, and says that it was cut. */
 static void test_cut(void **state)
 {
@@ -377,11 +402,11 @@ static void test_ten_hours(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_layout),        cmocka_unit_test(test_bad_frames),
-        cmocka_unit_test(test_header),        cmocka_unit_test(test_cut),
-        cmocka_unit_test(test_survey),        cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_damaged_stamp), cmocka_unit_test(test_take),
-        cmocka_unit_test(test_ten_hours),
+        cmocka_unit_test(test_layout), cmocka_unit_test(test_bad_frames),
+        cmocka_unit_test(test_header), cmocka_unit_test(test_damaged_start),
+        cmocka_unit_test(test_cut),    cmocka_unit_test(test_survey),
+        cmocka_unit_test(test_damage), cmocka_unit_test(test_damaged_stamp),
+        cmocka_unit_test(test_take),   cmocka_unit_test(test_ten_hours),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

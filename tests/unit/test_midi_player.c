@@ -10,6 +10,7 @@
 #include "malloc_trap.h"
 #include "midi/parser.h"
 #include "midi/player.h"
+#include "midi/sounding.h"
 
 #define DIN_BYTE_NS 320000
 #define TEXT        4096
@@ -90,34 +91,71 @@ static void test_long_message(void **state)
     assert_int_equal(player.sent, 4);
 }
 
+static void sent(struct tt_sounding *sounding, const char *bytes, size_t n)
+{
+    tt_trap_arm();
+    tt_sounding_sent(sounding, (const uint8_t *)bytes, n);
+    tt_trap_disarm();
+}
+
+#define SENT(sounding, text) sent(sounding, text, sizeof(text) - 1)
+
 static void test_silence(void **state)
 {
     static const uint8_t expected[] = {0x80, 0x3C, 64, 0xB0, 64, 0, 0xB0, 123, 0,
                                        0x8F, 0x7F, 64, 0xBF, 64, 0, 0xBF, 123, 0};
-    struct tt_player_event events[] = {
-        EVENT(0, "\x90\x3C\x40"), EVENT(0, "\x90\x40\x40"), EVENT(1, "\x90\x40\x00"),
-        EVENT(1, "\x9F\x7F\x01"), EVENT(2, "\x9F\x00\x01"), EVENT(3, "\x8F\x00\x01"),
-        EVENT(4, "\xF3\x01"),
-    };
-    struct tt_player_event sysex[] = {EVENT(0, "\1\2\3\4\5\6\7\x8\x9\xA\xB\xC\xD\xE\xF\x10\xF7")};
-    struct tt_player player;
-    struct tt_player_output output;
-    uint8_t offs[TT_PLAYER_OFFS_MAX];
-    char text[TEXT];
-    int64_t wake_ns;
+    static const uint8_t used[] = {0xF7, 0xBE, 64, 0, 0xBE, 123, 0};
+    uint8_t offs[TT_SOUNDING_SILENCE_MAX];
+    struct tt_sounding sounding;
 
     (void)state;
-    tt_player_init(&player, events, TT_COUNT_OF(events), 0);
-    assert_int_equal(tt_player_silence(&player, offs), 0);
-    play(&player, text);
-    assert_int_equal(tt_player_silence(&player, offs), sizeof(expected));
+    tt_sounding_init(&sounding);
+    assert_int_equal(tt_sounding_silence(&sounding, offs), 0);
+    SENT(&sounding, "\x90\x3C\x40\x40\x40\xF8\x40\x00"); /* the last two by running status */
+    SENT(&sounding, "\x9F\x7F");                         /* a message in two goes */
+    SENT(&sounding, "\x01\x00\x01\x8F\x00\x01\xF3\x01");
+    assert_int_equal(tt_sounding_notes(&sounding), 2);
+    assert_int_equal(tt_sounding_silence(&sounding, offs), sizeof(expected));
     assert_memory_equal(offs, expected, sizeof(expected));
 
-    sysex[0].starts_sysex = true;
-    tt_player_init(&player, sysex, 1, 0);
-    assert_true(tt_player_step(&player, 0, &output, &wake_ns));
-    assert_int_equal(tt_player_silence(&player, offs), 1);
-    assert_int_equal(offs[0], TT_MIDI_SYSEX_END);
+    tt_sounding_init(&sounding);
+    SENT(&sounding, "\xCE\x05\xF0\1\2\3\4\5\6\xF8");
+    assert_int_equal(tt_sounding_notes(&sounding), 0);
+    assert_int_equal(tt_sounding_silence(&sounding, offs), sizeof(used));
+    assert_memory_equal(offs, used, sizeof(used));
+}
+
+/* Whatever bytes went out, and in whatever pieces: behind its silence nothing is left to be ended.
+ */
+static void test_silence_of_anything(void **state)
+{
+    static const uint8_t likely[] = {0x80, 0x90, 0x9F, 0xC3, 0xF0, 0xF2, 0xF6, 0xF7, 0xF8, 0, 0x3C};
+    unsigned most = 0;
+    uint64_t seed = 9;
+
+    (void)state;
+    for (unsigned round = 0; round < 2000; round++) {
+        uint8_t offs[TT_SOUNDING_SILENCE_MAX];
+        struct tt_sounding sounding;
+        size_t n;
+
+        tt_sounding_init(&sounding);
+        for (unsigned piece = 0; piece < 20; piece++) {
+            uint8_t bytes[8];
+            size_t count = 1 + random_size(&seed, sizeof(bytes));
+
+            for (size_t i = 0; i < count; i++)
+                bytes[i] = random_size(&seed, 2) ? likely[random_size(&seed, sizeof(likely))]
+                                                 : (uint8_t)random_size(&seed, 128);
+            tt_sounding_sent(&sounding, bytes, count);
+        }
+        most = tt_sounding_notes(&sounding) > most ? tt_sounding_notes(&sounding) : most;
+        n = tt_sounding_silence(&sounding, offs);
+        tt_sounding_sent(&sounding, offs, n);
+        assert_int_equal(tt_sounding_notes(&sounding), 0);
+        assert_int_not_equal(sounding.parser.state, TT_MIDI_IN_SYSEX);
+    }
+    assert_true(most > 5);
 }
 
 /* Random lists on a slow wire: all is sent, no event early, and the bytes parse to the events. */
@@ -178,9 +216,8 @@ static void test_random(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_times),
-        cmocka_unit_test(test_long_message),
-        cmocka_unit_test(test_silence),
+        cmocka_unit_test(test_times),   cmocka_unit_test(test_long_message),
+        cmocka_unit_test(test_silence), cmocka_unit_test(test_silence_of_anything),
         cmocka_unit_test(test_random),
     };
 

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -145,6 +146,62 @@ static void signals(void **state)
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 }
 
+static bool always(void)
+{
+    return true;
+}
+
+/* Whom a tracer holds is gone for its parent only when the tracer says so: as one that a disk
+ * holds. */
+static void one_that_cannot_go(void **state)
+{
+    struct tt_load_setup setup = {.kind = TT_LOAD_PROC, .seconds = 60};
+    struct tt_load_done done;
+    struct tt_load load;
+    char byte = 0;
+    int ends[2];
+    pid_t tracer;
+    pid_t pid;
+
+    (void)state;
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(tt_load_start(&load, &setup), 0);
+    pid = load.pids[0];
+    tracer = fork();
+    if (tracer == 0) {
+        byte = ptrace(PTRACE_SEIZE, pid, NULL, NULL) == 0;
+        _exit(write(ends[1], &byte, 1) == 1 ? pause() : 1);
+    }
+    assert_int_equal(read(ends[0], &byte, 1), 1);
+    if (byte) {
+        load.hurried = always;
+        tt_load_stop(&load, &done);
+        assert_int_equal(done.left, 1);
+    } else {
+        tt_load_stop(&load, NULL);
+    }
+    kill(tracer, SIGKILL);
+    assert_int_equal(waitpid(tracer, NULL, 0), tracer);
+    close(ends[0]);
+    close(ends[1]);
+    if (!byte) {
+        print_message("no process may trace another here\n");
+        skip();
+    }
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+static void given_up(void **state)
+{
+    struct tt_load_setup setup = {
+        .kind = TT_LOAD_COPY, .folder = folder, .file_bytes = FILE_BYTES, .hurried = always};
+    struct tt_load load;
+
+    (void)state;
+    assert_int_equal(tt_load_start(&load, &setup), -EINTR);
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+}
+
 /* Nobody stops it: it ends by itself. */
 static void ends_by_itself(void **state)
 {
@@ -167,6 +224,8 @@ int main(void)
         cmocka_unit_test(no_such_folder),
         cmocka_unit_test(starter_is_killed),
         cmocka_unit_test(signals),
+        cmocka_unit_test(one_that_cannot_go),
+        cmocka_unit_test(given_up),
         cmocka_unit_test(ends_by_itself),
     };
     int failed;

@@ -14,6 +14,7 @@
 #include "base/bytes.h"
 #include "base/random.h"
 #include "cli/capture.h"
+#include "cli/records.h"
 
 #define FILE_BYTES    65536
 #define FRAMES        60
@@ -141,11 +142,14 @@ static void put_other_block(struct bytes *bytes)
  * `sections`, a second section. */
 static void make_blocks(struct bytes *bytes, bool sections)
 {
+    bool second = false;
+
     put_section(bytes);
     put_interface(bytes, 9);
     put_interface(bytes, 0);
     for (unsigned i = 0; i < FRAMES; i++) {
-        uint64_t us = (SECONDS + (uint64_t)i) * 1000000;
+        uint64_t seconds = SECONDS + (uint64_t)i;
+        unsigned interface = i % (i > FRAMES / 3 ? 3 : 2);
 
         if (i == FRAMES / 3) {
             put_other_block(bytes);
@@ -156,8 +160,12 @@ static void make_blocks(struct bytes *bytes, bool sections)
             put_interface(bytes, 9);
             put_interface(bytes, 6);
             put_interface(bytes, 6);
+            second = true;
         }
-        put_packet(bytes, i, i % (i > FRAMES / 3 ? 3 : 2), i % 2 == 0 ? us * 1000 : us);
+        put_packet(bytes, i, interface,
+                   seconds * (interface == 0             ? 1000000000
+                              : interface == 1 || second ? 1000000
+                                                         : 1024));
     }
 }
 
@@ -205,6 +213,9 @@ static unsigned compare(const char *path, bool *ret_fast)
         struct tt_packet b = {0};
         int status = tt_capture_next(&ours, &a);
 
+        if (tt_records_is_mixed(ours.records)) {
+            break; /* libpcap stops there */
+        }
         if (tt_capture_next(&bare, &b) != status) {
             fail_msg("packet %u of %s: %d, by libpcap not so", packets, path, status);
         }

@@ -12,6 +12,7 @@
 
 #include "report/finding_text.h"
 #include "report/json.h"
+#include "report/line.h"
 #include "report/loss_line.h"
 #include "report/note.h"
 #include "report/stream_report.h"
@@ -50,6 +51,46 @@ static void test_table(void **state)
                               "b                   999     0\n");
     free(text);
     tt_table_done(&table);
+}
+
+/* What a terminal would obey: C0, DEL, C1 in both forms, and what is no UTF-8. */
+static void test_names_in_lines(void **state)
+{
+    static const struct {
+        const char *name;
+        const char *text;
+    } names[] = {
+        {"t\xC3\xA9 \xE2\x82\xAC \xF0\x9F\x8E\xB5", "t\xC3\xA9 \xE2\x82\xAC \xF0\x9F\x8E\xB5"},
+        {"\033[2Jred\007", "?[2Jred?"},
+        {"two\nlines\r\t\177", "two?lines???"},
+        {"\xC2\x9B"
+         "2J\x9B",
+         "??2J?"},
+        {"\xC2\xA0", "\xC2\xA0"},
+        {"t\xE9", "t?"},
+        {"\xC0\x80\xE0\x9F\xBF\xF0\x8F\xBF\xBF", "?????????"},
+        {"\xED\xA0\x80\xF4\x90\x80\x80\xF8", "????????"},
+        {"\xE2\x82", "??"}};
+    static const struct tt_column columns[] = {{"name", TT_ALIGN_LEFT}};
+
+    (void)state;
+    for (size_t i = 0; i < TT_COUNT_OF(names); i++) {
+        struct tt_table table;
+        char want[64];
+        char *text = NULL;
+        size_t bytes;
+        FILE *out = open_memstream(&text, &bytes);
+
+        tt_table_init(&table, columns, 1);
+        tt_table_cell(&table, "%s", names[i].name);
+        assert_string_equal(tt_table_text(&table, 0), names[i].text);
+        tt_table_done(&table);
+        tt_line_print(out, "%s is it", names[i].name);
+        fclose(out);
+        snprintf(want, sizeof(want), "%s is it\n", names[i].text);
+        assert_string_equal(text, want);
+        free(text);
+    }
 }
 
 static void test_json_names(void **state)
@@ -319,6 +360,7 @@ int main(void)
         cmocka_unit_test(test_finding_texts),
         cmocka_unit_test(test_finding_forms),
         cmocka_unit_test(test_table),
+        cmocka_unit_test(test_names_in_lines),
         cmocka_unit_test(test_json_names),
         cmocka_unit_test(test_summary_cells),
         cmocka_unit_test(test_notes),

@@ -87,6 +87,48 @@ static void launches_keep_their_offset(void **state)
     }
 }
 
+/* Departures are put off by the turn, stamps are not; a short mtt is not used up. */
+static void streams_take_turns(void **state)
+{
+    static const struct {
+        size_t place;
+        int64_t mtt_ns;
+        int64_t offset_ns;
+        int64_t turn_ns;
+    } cases[] = {
+        {0, 2 * TT_NS_PER_MS, 0, 0},          {7, 2 * TT_NS_PER_MS, 0, 0},
+        {8, 2 * TT_NS_PER_MS, 0, 62500},      {16, 2 * TT_NS_PER_MS, 0, 31250},
+        {24, 2 * TT_NS_PER_MS, 0, 93750},     {8, 400 * TT_NS_PER_US, 0, 25000},
+        {8 * 256, 2 * TT_NS_PER_MS, 0, 0},    {8 * 255, 2 * TT_NS_PER_MS, 0, 124511},
+        {8, 2 * TT_NS_PER_MS, 125 * 1000, 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct tt_stream_config config = config_of(48000, 6);
+        struct tt_talker talker;
+        struct tt_talker_pdu pdu;
+        int64_t media_ns = START_NS + 125000;
+
+        config.mtt_ns = cases[i].mtt_ns;
+        config.launch_offset_ns = cases[i].offset_ns;
+        tt_talker_init(&talker, &config, our_mac, 0);
+        tt_talker_take_turn(&talker, cases[i].place);
+        tt_talker_start(&talker, 0, START_NS);
+        if (config.launch_offset_ns > 0) {
+            media_ns = tt_talker_due(&talker, 0);
+        }
+        for (int k = 0; k < 3; k++, media_ns += 125000) {
+            assert_int_equal(tt_talker_next_launch(&talker), media_ns + cases[i].turn_ns);
+            assert_int_equal(tt_talker_next(&talker, START_NS, &pdu), TT_TALKER_SEND);
+            assert_int_equal(pdu.due_tai_ns, media_ns + cases[i].turn_ns);
+            assert_int_equal(pdu.launch_tai_ns, pdu.due_tai_ns);
+            assert_int_equal(pdu.presentation_tai_ns, media_ns + config.mtt_ns);
+            assert_false(tt_talker_is_behind(&talker));
+        }
+    }
+}
+
 /* A simulated week: PDU k is due exactly where frame k n belongs, at every rate. */
 static void a_week_does_not_drift(void **state)
 {
@@ -231,6 +273,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_packet_is_what_the_standard_says),
         cmocka_unit_test(launches_keep_their_offset),
+        cmocka_unit_test(streams_take_turns),
         cmocka_unit_test(a_week_does_not_drift),
         cmocka_unit_test(sparse_stamps),
         cmocka_unit_test(catching_up),
