@@ -1,7 +1,7 @@
 /*
- * Random rings, planned and then simulated with what a plan allows for: clocks, launches and
- * latencies off by its margin, talkers that are silent now and then. No frame is late or outside
- * its window, or takes longer than planned. What is refused is over a limit that is stated:
+ * Random rings and lines, planned and then simulated with what a plan allows for: clocks, launches
+ * and latencies off by its margin, talkers that are silent now and then. No frame is late or
+ * outside its window, or takes longer than planned. What is refused is over a limit that is stated:
  * plan.h.
  */
 #include "test.h"
@@ -12,7 +12,7 @@
 
 #define ALWAYS_PER_MILLE 333 /* plan.h: such a ring is never refused */
 
-static uint64_t networks = 100;
+static uint64_t networks = 60;
 static const struct tt_plan_options options = TT_PLAN_OPTIONS_DEFAULT;
 
 struct ring {
@@ -20,6 +20,7 @@ struct ring {
     unsigned bridges;
     bool both_ways;
     bool inside; /* the bridges are the talkers */
+    bool line;   /* nothing goes from the last to the first, or back */
 };
 
 static unsigned add_ports(struct ring *ring, const char *name, int64_t rate_bps, int64_t delay_ns)
@@ -55,7 +56,8 @@ static struct ring draw(uint64_t *seed)
     static const int64_t rates[] = {GIGABIT / 10, GIGABIT, GIGABIT, 10 * GIGABIT};
     struct ring ring = {.bridges = 3 + (unsigned)random_below(seed, 8),
                         .both_ways = random_below(seed, 2),
-                        .inside = random_below(seed, 3) == 0};
+                        .inside = random_below(seed, 3) == 0,
+                        .line = random_below(seed, 2)};
     int64_t rate_bps = rates[random_size(seed, TT_COUNT_OF(rates))];
     int64_t delay_ns = 300 + (int64_t)random_below(seed, random_below(seed, 2) ? 3000 : 40000);
     size_t streams = 1 + random_size(seed, rate_bps < GIGABIT ? 20 : 120);
@@ -70,12 +72,15 @@ static struct ring draw(uint64_t *seed)
     if (!ring.inside)
         add_ports(&ring, "talker", rate_bps, 100);
     for (size_t i = 0; i < streams; i++) {
-        struct tt_flow *flow = add_stream(
-            &ring, 66 + 12 * (int64_t)random_below(seed, 16),
-            (unsigned)(random_below(seed, 2) ? random_below(seed, ring.bridges) : i % ring.bridges),
-            random_below(seed, 2) ? hops : 1 + (unsigned)random_below(seed, hops),
-            ring.both_ways && random_below(seed, 2));
+        unsigned far = random_below(seed, 2) ? hops : 1 + (unsigned)random_below(seed, hops);
+        bool back = ring.both_ways && random_below(seed, 2);
+        unsigned from =
+            (unsigned)(random_below(seed, 2) ? random_below(seed, ring.bridges) : i) % ring.bridges;
+        struct tt_flow *flow;
 
+        if (ring.line)
+            from = from % (ring.bridges - far) + (back ? far : 0);
+        flow = add_stream(&ring, 66 + 12 * (int64_t)random_below(seed, 16), from, far, back);
         flow->deadline_ns = 0;
         if (random_below(seed, 4) == 0)
             flow->interval_samples = 12;
