@@ -364,7 +364,7 @@ class Soak(Meter):
         for _ in range(2):
             self.grows(log, log.stat().st_size if log.exists() else 0, by=lambda: self.stop_and_go(process))
         process.send_signal(signal.SIGINT)
-        self.ended(process)
+        self.assertIn("standard output could not be written", self.ended(process, codes=(3,))[1])
         self.assertTrue(json.loads(log.read_text().splitlines()[-1])["final"])
 
     def test_log_without_room(self):
