@@ -17,6 +17,7 @@
 #include "base/ns.h"
 #include "cli/meter_page.h"
 #include "cli/meter_show.h"
+#include "cli/relay.h"
 #include "report/json.h"
 #include "report/meter_json.h"
 
@@ -284,7 +285,7 @@ enum tt_exit tt_meter_soak(struct tt_meter_job *job, int64_t for_ns, const char 
             return code;
         }
     }
-    tt_cli_never_wait(!job->json); /* a display that stands still must not stop the log */
+    tt_relay_start(); /* a display that stands still must not stop the log */
     job->cell_ns = for_ns;
     job->load_count = 1;
     job->quiet = true;
