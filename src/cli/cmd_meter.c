@@ -131,7 +131,7 @@ static const struct argp parser = {
            "  tactus meter\n"
            "  tactus meter --full --html report.html\n"
            "  tactus meter --device hw:1 --buffer 128x2 --load idle,write\n"
-           "  tactus meter --require 128x2@48000 || echo not held\n"
+           "  tactus meter --require 128x2@48000 && echo held\n"
            "  tactus meter --for 8h --log night.jsonl\n"
            "  tactus meter compare policy=fifo policy=deadline\n\n"
            "Exit: 0 no dropout, 1 not safe, 2 wrong usage, 3 the environment lacks something, 4 "

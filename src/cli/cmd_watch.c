@@ -128,7 +128,12 @@ static const char *find_break(const struct watch *watch, int status, char **ret_
 static int watch_files(struct watch *watch)
 {
     struct tt_watch_view view = {
-        .source = watch->source, .final = true, .observer = &watch->observer};
+        .source = watch->source,
+        .sources = watch->options.sources,
+        .source_count = watch->options.source_count,
+        .final = true,
+        .observer = &watch->observer,
+    };
     int status = read_files(watch);
     char *text;
     int code;
@@ -162,6 +167,8 @@ static struct tt_watch_view live_view(const struct watch *watch)
 {
     return (struct tt_watch_view){
         .source = watch->source,
+        .sources = watch->options.sources,
+        .source_count = watch->options.source_count,
         .live = true,
         .elapsed_ns = tt_cli_now_mono_ns() - watch->start_mono_ns,
         .drops = count_drops(watch),

@@ -34,10 +34,11 @@ static const char *gptp_profile(void)
     return access(own, R_OK) == 0 ? own : "/usr/share/doc/linuxptp/configs/gPTP.cfg";
 }
 
-static void mend_with_ptp4l(const struct tt_doctor *doctor, struct tt_check *check)
+static void mend_with_ptp4l(const struct tt_doctor *doctor, struct tt_check *check,
+                            const char *where)
 {
-    tt_check_mend(check, "ptp4l -i %s %s-f %s --step_threshold=1", IF_OR_NAME(doctor),
-                  has_phc(doctor) ? "" : "-S ", gptp_profile());
+    tt_check_mend(check, "ptp4l -i %s %s-f %s --step_threshold=1%s", IF_OR_NAME(doctor),
+                  has_phc(doctor) ? "" : "-S ", gptp_profile(), where);
 }
 
 static void mend_clock(const struct tt_doctor *doctor, struct tt_check *check)
@@ -46,7 +47,7 @@ static void mend_clock(const struct tt_doctor *doctor, struct tt_check *check)
         tt_check_mend(check, "phc2sys -s %s -c CLOCK_REALTIME -w --step_threshold=1",
                       IF_OR_NAME(doctor));
     } else {
-        mend_with_ptp4l(doctor, check);
+        mend_with_ptp4l(doctor, check, "");
     }
 }
 
@@ -121,7 +122,7 @@ static void check_no_ptp4l(struct tt_doctor *doctor, int rc)
         tt_check_mend(check, "sudo tactus doctor%s%s", doctor->ifname ? " " : "",
                       doctor->ifname ? doctor->ifname : "");
     } else {
-        mend_with_ptp4l(doctor, check);
+        mend_with_ptp4l(doctor, check, "");
     }
 }
 
@@ -148,6 +149,11 @@ static void check_port(struct tt_doctor *doctor, const struct tt_ptp_status *ptp
     if (!follows && !leads) {
         tt_check_costs(check, "until the port is SLAVE or MASTER nothing keeps this clock with the "
                               "others");
+    }
+    if (ptp->port_known && ptp->port_state == TT_PTP_UNCALIBRATED) {
+        /* Later than a minute after its start: too far off to be slewed, or told not to steer. */
+        mend_with_ptp4l(doctor, check, " # in place of the one that runs, where it stays so");
+    } else if (!follows && !leads) {
         mend_with_pmc(doctor, ptp, check, "GET PORT_DATA_SET", "");
     }
 }

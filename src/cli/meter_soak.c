@@ -17,6 +17,7 @@
 #include "base/ns.h"
 #include "cli/meter_page.h"
 #include "cli/meter_show.h"
+#include "cli/relay.h"
 #include "report/json.h"
 #include "report/meter_json.h"
 
@@ -28,9 +29,8 @@
 struct soak {
     const struct tt_meter_job *job;
     int64_t every_ns;
-    int64_t begin_ns; /* of the first tick; 0: not yet */
-    int64_t next_line_ns;
-    int log_fd; /* or below 0 */
+    int64_t next_line_ns; /* 0: not known yet */
+    int log_fd;           /* or below 0 */
     int log_error;
     bool json;
     int64_t second; /* the one in which `told` were */
@@ -159,7 +159,8 @@ static void tell_state(struct soak *soak, const struct tt_cell *cell)
 {
     const struct tt_fragment_counters *c = &cell->so_far;
     int64_t now_ns = tt_cli_now_mono_ns();
-    int64_t elapsed_ns = soak->begin_ns > 0 ? now_ns - soak->begin_ns : 0;
+    int64_t begin_ns = cell->windows.start_ns; /* 0: it came to nothing */
+    int64_t elapsed_ns = begin_ns > 0 ? tt_max64(0, now_ns - begin_ns) : 0;
     char text[TT_METER_TEXT];
     char time[TT_DURATION_TEXT];
     char wall[WALL_TEXT];
@@ -207,9 +208,8 @@ static void on_tick(void *context, const struct tt_cell *cell)
     struct soak *soak = context;
     int64_t now_ns = tt_cli_now_mono_ns();
 
-    if (soak->begin_ns == 0) {
-        soak->begin_ns = now_ns;
-        soak->next_line_ns = now_ns + soak->every_ns;
+    if (soak->next_line_ns == 0) {
+        soak->next_line_ns = cell->windows.start_ns + soak->every_ns;
     }
     if (now_ns >= soak->next_line_ns) {
         soak->next_line_ns += soak->every_ns;
@@ -284,7 +284,7 @@ enum tt_exit tt_meter_soak(struct tt_meter_job *job, int64_t for_ns, const char 
             return code;
         }
     }
-    tt_cli_never_wait(!job->json); /* a display that stands still must not stop the log */
+    tt_relay_start(); /* a display that stands still must not stop the log */
     job->cell_ns = for_ns;
     job->load_count = 1;
     job->quiet = true;

@@ -144,6 +144,16 @@ static json_t *json_traffic(const struct tt_observer *observer)
                      "msrp", tt_json_u64(traffic->msrp), "mvrp", tt_json_u64(traffic->mvrp));
 }
 
+static json_t *json_sources(const struct tt_watch_view *view)
+{
+    json_t *sources = json_array();
+
+    for (size_t i = 0; i < view->source_count; i++) {
+        json_array_append_new(sources, tt_json_name(view->sources[i]));
+    }
+    return sources;
+}
+
 json_t *tt_watch_json(const struct tt_watch_view *view)
 {
     const struct tt_observer *observer = view->observer;
@@ -153,11 +163,12 @@ json_t *tt_watch_json(const struct tt_watch_view *view)
         json_array_append_new(streams, json_stream(observer, observer->streams[i]));
     }
     return json_pack(
-        "{s:o, s:b, s:o, s:o, s:o, s:s?, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
-        "source", tt_json_name(view->source), "final", view->final, "elapsed_ns",
-        view->live ? json_integer((json_int_t)view->elapsed_ns) : json_null(), "packets_dropped",
-        tt_json_known(view->live ? view->drops : -1, 0), "error", tt_json_name(view->error),
-        "arrival_stamps", view->stamps, "tai_offset_ns",
+        "{s:o, s:o, s:b, s:o, s:o, s:o, s:s?, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
+        "s:o}",
+        "source", tt_json_name(view->source), "sources", json_sources(view), "final", view->final,
+        "elapsed_ns", view->live ? json_integer((json_int_t)view->elapsed_ns) : json_null(),
+        "packets_dropped", tt_json_known(view->live ? view->drops : -1, 0), "error",
+        tt_json_name(view->error), "arrival_stamps", view->stamps, "tai_offset_ns",
         observer->tai_known ? json_integer((json_int_t)observer->scales.tai_offset_ns)
                             : json_null(),
         "span_ns",

@@ -14,7 +14,9 @@
 #include "report/html.h"
 
 struct tt_watch_view {
-    const char *source; /* path or interface */
+    const char *source; /* path or interface; of several files "FIRST and N more" */
+    const char *const *sources;
+    size_t source_count;
     bool live;
     bool final;
     int64_t elapsed_ns; /* live: since the start */

@@ -312,11 +312,12 @@ void tt_chart_timeline(struct tt_html *page, const struct tt_chart *chart,
     tt_html_svg_end(page);
 }
 
-/* The greatest of each stretch, as one curve. */
+/* The greatest of each stretch, as one curve. Stretches without any belong to the value that ends
+ * them: nothing came because that took so long. */
 static void curve_draw(FILE *out, const char *class, const struct tt_history *history,
                        const struct tt_axis *across, const struct tt_axis *up)
 {
-    char step = 'M';
+    bool begun = false;
 
     fprintf(out, "<path class=\"%s\" d=\"", class);
     for (size_t i = 0; i < history->used; i++) {
@@ -324,10 +325,15 @@ static void curve_draw(FILE *out, const char *class, const struct tt_history *hi
         double from = (double)i * (double)history->cell_ns;
 
         if (cell->n > 0) {
-            fprintf(out, "%c%.1f %.1fH%.1f", step, tt_axis_place(across, from),
-                    tt_axis_place(up, fmax((double)cell->max, 1)),
-                    tt_axis_place(across, from + (double)history->cell_ns));
-            step = 'L';
+            double y = tt_axis_place(up, fmax((double)cell->max, 1));
+
+            if (begun) {
+                fprintf(out, "V%.1f", y);
+            } else {
+                fprintf(out, "M%.1f %.1f", tt_axis_place(across, from), y);
+            }
+            fprintf(out, "H%.1f", tt_axis_place(across, from + (double)history->cell_ns));
+            begun = true;
         }
     }
     fputs("\"/>\n", out);

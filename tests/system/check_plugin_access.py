@@ -46,7 +46,8 @@ def do(crossing):
     recorder.stdout.readline()
     code, played, errors = lab.run([lab.client, "play", "play", frames] + play_options, environment)
     lab.check(code == 0, f"{what}: player: {errors}")
-    seen, errors = recorder.communicate(timeout=60)
+    seen, errors = recorder.stdout.read(), recorder.stderr.read()  # communicate() leaves out what readline() kept
+    recorder.wait(timeout=60)
     if not lab.check(recorder.returncode == 0, f"{what}: recorder: {errors}") or code != 0:
         return
     seen, played = json.loads(seen), json.loads(played)

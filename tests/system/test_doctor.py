@@ -159,6 +159,8 @@ neighborPropDelayThresh 2000000000
         grandmaster = re.search(r"grandmaster (\w{16})", found["ptp4l"]["found"]).group(1)
         found = self.wait_for(grandmaster, "vb")  # with free_running a port stays UNCALIBRATED
         self.assertIn(grandmaster, found["ptp4l"]["found"])
+        if "UNCALIBRATED" in found["ptp4l"]["found"]:
+            self.assertRegex(found["ptp4l"]["mend"], "^ptp4l -i va .*--step_threshold=1 # in place of the one that runs")
         self.assertNotIn("(this machine)", found["ptp4l"]["found"])
         self.assertIn("from the grandmaster", found["gptp_offset"]["found"])
         if found["gptp_utc_offset"]["status"] == "warning":

@@ -252,32 +252,41 @@ class Play(unittest.TestCase):
 
     def clock(self, *options):
         """Of a port that a listener has opened, which goes on until it is ended."""
-        listener = subprocess.Popen([TACTUS, "midi", "jitter", "--clock", self.port, "--json", *options], text=True,
-                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        with (self.path / "said").open("w", encoding="utf-8") as err:
+            listener = subprocess.Popen([TACTUS, "midi", "jitter", "--clock", self.port, "--json", *options], text=True,
+                                        stdout=subprocess.PIPE, stderr=err)
         self.addCleanup(listener.kill)
         return listener
+
+    def said(self):
+        """By the listener, so far."""
+        return (self.path / "said").read_text(encoding="utf-8")
+
+    def heard(self, listener):
+        """(exit code, its JSON)"""
+        out = listener.communicate(timeout=LIMIT_S)[0]
+        return listener.returncode, json.loads(out)
 
     def test_clock_from_before_the_start(self):
         """What waits in the port has no times that are known: it is left out, and said."""
         os.write(self.master, b"\xf8" * 100)
-        out, err = self.clock("--duration", "100ms").communicate(timeout=LIMIT_S)
-        found = json.loads(out)
+        found = self.heard(self.clock("--duration", "100ms"))[1]
         self.assertEqual((found["clocks"], found["bpm"], found["interval"]["n"], found["bytes_left_out"]), (0, None, 0, 100))
-        self.assertIn("100 bytes that waited there from before the start are left out", err)
-        self.assertIn("no MIDI clock", err)
+        self.assertIn("100 bytes that waited there from before the start are left out", self.said())
+        self.assertIn("no MIDI clock", self.said())
 
     def started_clock(self):
         """It listens: a byte that was there before is gone."""
         os.write(self.master, b"\xf8")
         listener = self.clock("--duration", "10min")
-        self.assertIn("1 byte that waited", listener.stderr.readline())
+        self.wait_for(lambda: listener.poll() is not None or "1 byte that waited" in self.said())
         return listener
 
     def test_clock_interrupted(self):
         listener = self.started_clock()
         listener.send_signal(signal.SIGINT)
-        out, err = listener.communicate(timeout=LIMIT_S)
-        self.assertEqual((listener.returncode, json.loads(out)["clocks"]), (4, 0), err)
+        code, found = self.heard(listener)
+        self.assertEqual((code, found["clocks"]), (4, 0), self.said())
 
     def test_clock_of_a_port_that_goes_away(self):
         self.master, slave = pty.openpty()
@@ -286,10 +295,9 @@ class Play(unittest.TestCase):
         listener = self.started_clock()
         os.close(slave)
         os.close(self.master)
-        out, err = listener.communicate(timeout=LIMIT_S)
-        self.assertEqual(listener.returncode, 3, err)
-        self.assertIn(f"{self.port} went away", err)
-        self.assertEqual(json.loads(out)["clocks"], 0)
+        code, found = self.heard(listener)
+        self.assertEqual((code, found["clocks"]), (3, 0), self.said())
+        self.assertIn(f"{self.port} went away", self.said())
 
     def test_jitter_interrupted(self):
         """What was not sent is not lost."""

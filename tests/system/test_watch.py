@@ -273,7 +273,8 @@ class Files(Case):
         for files in ([ring[2], empty, ring[0], ring[1]], apart):
             seen = json.loads(self.tactus(0, "watch", "--json", *files).stdout)
             self.assertEqual(seen.pop("source"), f"{files[0]} and {len(files) - 1} more")
-            self.assertEqual(seen, {key: value for key, value in one.items() if key != "source"})
+            self.assertEqual(seen.pop("sources"), files)
+            self.assertEqual(seen, {key: value for key, value in one.items() if not key.startswith("source")})
 
     def test_standard_input(self):
         """From a pipe, whose bytes come once only."""

@@ -257,6 +257,31 @@ static void test_names_of_close_marks(void **state)
     free(hist);
 }
 
+/* A value that took several stretches is drawn over them, and no ramp leads to it. */
+static void test_curve_over_a_gap(void **state)
+{
+    struct tt_chart chart = {.caption = "Cycles", .quantity = "time"};
+    struct tt_history *history = calloc(1, sizeof(*history));
+    const struct tt_curve curves[2] = {{history, "one"}, {history, "other"}};
+    struct tt_html page;
+    const char *path_data;
+    char *text;
+
+    (void)state;
+    for (int64_t at = 0; at < 10; at++)
+        tt_history_record(history, at * 1000000, 1000000);
+    tt_history_record(history, 2000000000, 1990000000);
+    assert_int_equal(tt_html_open(&page, path, "title"), 0);
+    tt_chart_curves(&page, &chart, curves);
+    assert_int_equal(tt_html_close(&page), 0);
+    text = read_page();
+    path_data = strstr(text, "<path class=\"a\" d=\"");
+    assert_non_null(path_data);
+    assert_true(strchr(path_data, 'L') == NULL || strchr(path_data, 'L') > strstr(path_data, "/>"));
+    free(text);
+    free(history);
+}
+
 static int start(void **state)
 {
     (void)state;
@@ -281,6 +306,7 @@ int main(void)
         cmocka_unit_test(test_nothing_is_drawn_of_nothing),
         cmocka_unit_test(test_tail_reaches_its_marks),
         cmocka_unit_test(test_names_of_close_marks),
+        cmocka_unit_test(test_curve_over_a_gap),
         cmocka_unit_test(test_any_values),
         cmocka_unit_test(test_what_is_outside_is_counted),
     };

@@ -495,15 +495,20 @@ static void test_what_fits_the_mtu(void **state)
     assert_int_equal(tt_frames_per_pdu_max(TT_AAF_INT16, 0, 1500), 0);
 }
 
+static void init_stream(struct tt_stream_config *config)
+{
+    tt_stream_config_init(config);
+    accept_value(config, "ifname", "eth0");
+    accept_value(config, "addr", "91:E0:F0:00:FE:01");
+    accept_value(config, "streamid", "AA:BB:CC:DD:EE:FF:0001");
+}
+
 static void test_priority_needs_a_tag(void **state)
 {
     struct tt_stream_config config;
 
     (void)state;
-    tt_stream_config_init(&config);
-    accept_value(&config, "ifname", "eth0");
-    accept_value(&config, "addr", "91:E0:F0:00:FE:01");
-    accept_value(&config, "streamid", "AA:BB:CC:DD:EE:FF:0001");
+    init_stream(&config);
     accept_value(&config, "pcp", "0");
     assert_int_equal(tt_stream_config_check(&config, TT_ROLE_TALKER, &message), -EINVAL);
     assert_non_null(strstr(message.text, "pcp \"0\" is the priority in a VLAN tag"));
@@ -522,10 +527,7 @@ static void test_no_transit_time(void **state)
     struct tt_stream_config config;
 
     (void)state;
-    tt_stream_config_init(&config);
-    accept_value(&config, "ifname", "eth0");
-    accept_value(&config, "addr", "91:E0:F0:00:FE:01");
-    accept_value(&config, "streamid", "AA:BB:CC:DD:EE:FF:0001");
+    init_stream(&config);
     accept_value(&config, "mtt", "0");
     assert_int_equal(tt_stream_config_check(&config, TT_ROLE_LISTENER, &message), 0);
     assert_int_equal(tt_stream_config_check(&config, TT_ROLE_TALKER, &message), -EINVAL);
