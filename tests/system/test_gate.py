@@ -142,6 +142,16 @@ class Plans(Gate):
                 code, out, _ = run("simulate", "--json", "--duration", "20ms", planned)
                 self.assertEqual((code, sum(one["late"] for one in json.loads(out)["flows"])), (0, 0))
 
+    def test_hops_are_a_way(self):
+        """To two listeners there are four links, and three on the longer way."""
+        plan = {"links": [{"between": ["a", "b"], "speed": "1G"}, {"between": ["b", "c"], "speed": "1G"},
+                          {"between": ["b", "d"], "speed": "1G"}, {"between": ["d", "e"], "speed": "1G"}],
+                "devices": {"b": {"bridge": True}, "d": {"bridge": True}},
+                "streams": [{"name": "both", "from": "a", "to": ["c", "e"]}]}
+        code, out, _ = run("plan", self.write(plan))
+        line = [line for line in out.splitlines() if line.startswith("both")][0]
+        self.assertEqual((code, line.split()[3]), (0, "3"), line)
+
     def test_first_too_many(self):
         plan = {"links": [{"between": ["a", "b"], "speed": "100M"}],
                 "streams": [{"name": "eight", "from": "a", "to": "b", "channels": 8, "count": 6}]}
@@ -297,6 +307,8 @@ class WrongInput(Gate):
         self.says(2, "give one plan", "check")
         self.says(2, "neither a file nor an interface", "check", "no-such-if")
         self.says(2, "is no speed", "check", "--speed", "fast", "x")
+        for command, option in (("simulate", "--picture"), ("simulate", "--html"), ("plan", "--output")):
+            self.says(2, f"{option} takes the name of a file; /dev/stdout", command, option, "-", EXAMPLES / "gate-stage.json")
         self.says(2, "which interface?", "apply", EXAMPLES / "gate-2021.json")
         for command in ("apply", "check", "plan", "show", "simulate", "verify"):
             self.says(0, "Exit:", command, "--help")
