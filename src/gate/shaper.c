@@ -25,23 +25,31 @@ struct choice {
     int64_t close_ns;
 };
 
-static bool new_lane(struct tt_shaper *shaper, unsigned lane, const struct tt_gate_list *list)
+/* By how long gates are closed; while lists change, in both. */
+static void tune(struct tt_shaper *shaper, const struct tt_gate_list *list,
+                 const struct tt_gate_list *other)
+{
+    for (unsigned lane = 0; lane < 2 * shaper->setup.classes; lane++) {
+        int64_t closed_ns = tt_min64(tt_max64(tt_gate_list_longest_closed(list, lane / 2),
+                                              tt_gate_list_longest_closed(other, lane / 2)),
+                                     TT_NS_PER_S);
+
+        shaper->lanes[lane].codel.target_ns = CODEL_TARGET_NS + closed_ns;
+        shaper->lanes[lane].codel.interval_ns = CODEL_INTERVAL_NS + closed_ns;
+    }
+}
+
+static bool new_lane(struct tt_shaper *shaper, unsigned lane)
 {
     size_t bytes = lane % 2 == 1 ? TT_SHAPER_CONTROL_MAX : shaper->setup.queue_bytes;
     /* Records lie beside the packets; the bound itself is on the packets' bytes. */
     size_t capacity = 2 * bytes + 2 * TT_SEGMENT_PACKET_MAX;
     void *memory = calloc(1, capacity);
-    int64_t closed_ns = tt_gate_list_longest_closed(list, lane / 2);
 
-    if (!memory) {
-        return false;
+    if (memory) {
+        tt_packet_queue_init(&shaper->lanes[lane].queue, memory, capacity);
     }
-    tt_packet_queue_init(&shaper->lanes[lane].queue, memory, capacity);
-    shaper->lanes[lane].codel = (struct tt_codel){
-        .target_ns = CODEL_TARGET_NS + tt_min64(closed_ns, TT_NS_PER_S),
-        .interval_ns = CODEL_INTERVAL_NS + tt_min64(closed_ns, TT_NS_PER_S),
-    };
-    return true;
+    return memory != NULL;
 }
 
 struct tt_shaper *tt_shaper_new(const struct tt_shaper_setup *setup,
@@ -56,11 +64,12 @@ struct tt_shaper *tt_shaper_new(const struct tt_shaper_setup *setup,
     shaper->timeline = (struct tt_gate_timeline){.list = list, .start_ns = INT64_MIN};
     shaper->wire = (struct tt_wire){.rate_bps = setup->rate_bps, .free_ns = -TT_GATE_TIME_MAX};
     for (unsigned lane = 0; lane < 2 * setup->classes; lane++) {
-        if (!new_lane(shaper, lane, list)) {
+        if (!new_lane(shaper, lane)) {
             tt_shaper_free(shaper);
             return NULL;
         }
     }
+    tune(shaper, list, list);
     return shaper;
 }
 
@@ -82,6 +91,8 @@ int64_t tt_shaper_replace(struct tt_shaper *shaper, const struct tt_gate_list *l
     }
     shaper->timeline.list = list;
     shaper->timeline.start_ns = tt_gate_start_ns(list, now_tai_ns);
+    shaper->changing = true;
+    tune(shaper, list, shaper->timeline.old);
     return shaper->timeline.start_ns;
 }
 
@@ -169,21 +180,48 @@ static bool fit(const struct tt_shaper *shaper, const struct tt_segmenter *segme
     return true;
 }
 
-/* In the next windows, one after the other, up to a cycle's number of them; false: never. */
+/* Which windows a packet is tried on, from a time on: two cycles of the list in force and, where
+ * the lists change before the class's controlled delay has passed, the old list's last cycle and
+ * two of the new one's. A change further away is none that a packet waits for. */
+struct search {
+    int64_t skip_from_ns; /* from here on … */
+    int64_t skip_to_ns;   /* … to here it is the same as before: it does not fit */
+    int64_t until_ns;
+};
+
+static struct search search_from(const struct tt_shaper *shaper, unsigned lane, int64_t from_ns)
+{
+    const struct tt_gate_timeline *timeline = &shaper->timeline;
+    int64_t new_ns = tt_max64(from_ns, timeline->start_ns);
+    struct search search = {INT64_MAX, INT64_MAX, new_ns + 2 * timeline->list->cycle_ns};
+
+    if (from_ns < timeline->start_ns && timeline->old) {
+        search.skip_from_ns = from_ns + 2 * timeline->old->cycle_ns;
+        search.skip_to_ns = tt_gate_old_end_ns(timeline) - timeline->old->cycle_ns;
+        if (timeline->start_ns - from_ns > shaper->lanes[lane].codel.interval_ns) {
+            search.until_ns = tt_min64(search.skip_from_ns, timeline->start_ns - 1);
+        }
+    }
+    return search;
+}
+
+/* In the next windows, one after the other; false: never. */
 static bool find_window(const struct tt_shaper *shaper, int64_t from_ns, bool whatever,
                         struct choice *choice)
 {
-    const struct tt_gate_timeline *timeline = &shaper->timeline;
     const struct tt_segmenter *segmenter = &choice->packet->segmenter;
     int64_t margin_ns = shaper->setup.strict ? shaper->setup.margin_ns : 0;
-    int64_t until_ns = tt_max64(from_ns, timeline->start_ns) + 2 * timeline->list->cycle_ns;
+    struct search search = search_from(shaper, choice->lane, from_ns);
     int64_t at_ns = from_ns;
     struct tt_gate_window window;
 
-    while (at_ns <= until_ns && tt_gate_window(timeline, choice->lane / 2, at_ns, &window)) {
+    while (tt_gate_window(&shaper->timeline, choice->lane / 2, at_ns, &window)) {
         int64_t start_ns = tt_max64(at_ns, window.open_ns);
         int64_t left_ns = window.close_ns == INT64_MAX ? INT64_MAX : window.close_ns - start_ns;
 
+        if (start_ns > search.until_ns) {
+            return false;
+        }
         /* Once for the way to the wire; once more for a wake-up that is yet to come. */
         left_ns -= window.close_ns == INT64_MAX ? 0 : margin_ns * (1 + (start_ns > from_ns));
 
@@ -196,6 +234,9 @@ static bool find_window(const struct tt_shaper *shaper, int64_t from_ns, bool wh
             return false;
         }
         at_ns = window.close_ns;
+        if (at_ns > search.skip_from_ns) {
+            at_ns = tt_max64(at_ns, search.skip_to_ns);
+        }
     }
     return false;
 }
@@ -336,6 +377,10 @@ bool tt_shaper_next(struct tt_shaper *shaper, int64_t now_tai_ns, uint8_t *frame
 
     if (shaper->wire.free_ns > now_tai_ns + WIRE_AHEAD_MAX_NS) {
         shaper->wire.free_ns = now_tai_ns;
+    }
+    if (shaper->changing && now_tai_ns >= shaper->timeline.start_ns) {
+        shaper->changing = false;
+        tune(shaper, shaper->timeline.list, shaper->timeline.list);
     }
     while (choose(shaper, now_tai_ns, &choice)) {
         struct tt_segmenter *segmenter = &choice.packet->segmenter;

@@ -6,7 +6,8 @@
  * Control frames (tt_headers_is_control) have a lane of their own in each class, in front of all
  * other frames whose gate is open as well: they never wait behind a queue. A packet is cut into
  * frames when they leave (segment.h), so that a frame can be made to fit what is left of a window.
- * A packet of which no frame ever fits is dropped and counted.
+ * A packet of which no frame ever fits is dropped and counted; also one that would fit only after a
+ * change of lists that is further away than controlled delay lets a packet wait.
  *
  * Two modes. Computed departures: the shaper's own wire clock decides, as launch-time hardware
  * would; a frame's launch may be before now_ns, when that comes late (back_ns). Strict: a frame
@@ -67,6 +68,7 @@ struct tt_shaper_lane {
 struct tt_shaper {
     struct tt_shaper_setup setup;
     struct tt_gate_timeline timeline;
+    bool changing; /* timeline.list has not begun yet */
     struct tt_wire wire;
     uint32_t waiting;                             /* bit n: lane n has packets */
     struct tt_shaper_lane lanes[TT_SHAPER_LANES]; /* 2 c: class c; 2 c + 1: its control frames */

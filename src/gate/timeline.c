@@ -21,9 +21,8 @@ int64_t tt_gate_start_ns(const struct tt_gate_list *list, int64_t now_tai_ns)
     return list->base_tai_ns + (behind_ns + list->cycle_ns - 1) / list->cycle_ns * list->cycle_ns;
 }
 
-/* Where the old list's cycles end: at its first cycle's end from which only the extension is left.
- */
-static int64_t old_end(const struct tt_gate_timeline *timeline)
+/* At its first cycle's end from which only the extension is left. */
+int64_t tt_gate_old_end_ns(const struct tt_gate_timeline *timeline)
 {
     const struct tt_gate_list *old = timeline->old;
     int64_t since_ns;
@@ -38,7 +37,7 @@ static int64_t old_end(const struct tt_gate_timeline *timeline)
 
 static int64_t part_end(const struct tt_gate_timeline *timeline, int part)
 {
-    return part == PART_OLD        ? old_end(timeline)
+    return part == PART_OLD        ? tt_gate_old_end_ns(timeline)
            : part == PART_EXTENDED ? timeline->start_ns
                                    : INT64_MAX;
 }
@@ -56,8 +55,8 @@ uint32_t tt_gate_mask(const struct tt_gate_timeline *timeline, int64_t tai_ns)
     if (!timeline->old) {
         return UINT32_MAX;
     }
-    return tai_ns < old_end(timeline) ? tt_gate_list_mask(timeline->old, tai_ns)
-                                      : last_mask(timeline->old);
+    return tai_ns < tt_gate_old_end_ns(timeline) ? tt_gate_list_mask(timeline->old, tai_ns)
+                                                 : last_mask(timeline->old);
 }
 
 /* As tt_gate_window, of one part by itself. */
@@ -121,7 +120,7 @@ static int64_t skip_old(const struct tt_gate_timeline *timeline, unsigned class,
     if (need_ns <= longest_ns) {
         return tai_ns;
     }
-    return tt_max64(tai_ns, old_end(timeline) - longest_ns);
+    return tt_max64(tai_ns, tt_gate_old_end_ns(timeline) - longest_ns);
 }
 
 int tt_gate_next(const struct tt_gate_timeline *timeline, unsigned class, int64_t tai_ns,

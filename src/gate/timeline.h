@@ -24,6 +24,9 @@ struct tt_gate_timeline {
 /* When a list that is handed over now starts: its base time, or its next cycle. */
 int64_t tt_gate_start_ns(const struct tt_gate_list *list, int64_t now_tai_ns);
 
+/* Where the old list's cycles end: at the change, or where its last entry is extended until then.
+ */
+TT_RT int64_t tt_gate_old_end_ns(const struct tt_gate_timeline *timeline);
 TT_RT uint32_t tt_gate_mask(const struct tt_gate_timeline *timeline, int64_t tai_ns);
 /* The first time at which the gate is open that ends after tai_ns. It goes through a change of
  * lists where both leave the gate open. It may begin before tai_ns. false: none, ever. */

@@ -173,8 +173,10 @@ static uint64_t count_dropped(const struct tt_shaper *shaper)
 
 static void replace_list(struct run *run)
 {
-    struct tt_gate_list *list =
-        draw_list(&run->seed, run->now_ns + (int64_t)random_below(&run->seed, 3000000) - 1000000);
+    static const uint64_t ahead_ns[] = {3000000, 3000000, 300000000, INT64_C(3000000000000000)};
+    struct tt_gate_list *list = draw_list(
+        &run->seed, run->now_ns - 1000000 +
+                        (int64_t)random_below(&run->seed, ahead_ns[random_below(&run->seed, 4)]));
 
     run->lists[run->list_count++] = list;
     log_list(run, list, tt_shaper_replace(run->shaper, list, run->now_ns));

@@ -265,6 +265,74 @@ static void test_replaced(void **state)
     tt_gate_list_free(new);
 }
 
+/* A packet that fits only the gates to come: it waits for a change that is near, and for no other.
+ */
+static void test_fits_only_the_next(void **state)
+{
+    static const struct {
+        int64_t ahead_ns;
+        uint32_t mask; /* of the old list's short window */
+        int64_t launch_ns;
+    } cases[] = {
+        {50 * MS, 1, 50 * MS},
+        {50 * MS, 2, 50 * MS}, /* the old list never opens */
+        {30 * TT_NS_PER_S, 1, -1},
+        {30 * TT_NS_PER_S, 2, -1},
+        {INT64_C(30) * 86400 * TT_NS_PER_S, 1, -1},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < TT_COUNT_OF(cases); i++) {
+        struct tt_gate_list *old = make_list(0, cases[i].mask, 100, 2, 900);
+        struct tt_gate_list *new = make_list(cases[i].ahead_ns, 1, 500, 2, 500);
+        struct tt_shaper_setup s = setup();
+        struct tt_shaper *shaper = tt_shaper_new(&s, old);
+        bool waits = cases[i].launch_ns >= 0;
+        struct tt_shaper_frame f;
+        int64_t wake_ns;
+
+        assert_int_equal(tt_shaper_replace(shaper, new, 0), cases[i].ahead_ns);
+        push_udp(shaper, 0, 1400, 10 * US);
+        push_udp(shaper, 0, 20, 10 * US);
+        assert_int_equal(next(shaper, 20 * US, &f, &wake_ns),
+                         waits || cases[i].mask == 2 ? -1 : 10 * US);
+        assert_int_equal(shaper->counters[0].dropped_never, waits ? 0 : cases[i].mask);
+        if (waits) {
+            assert_int_equal(wake_ns, cases[i].launch_ns);
+            assert_int_equal(next(shaper, wake_ns, &f, &wake_ns), cases[i].launch_ns);
+        }
+        tt_shaper_free(shaper);
+        tt_gate_list_free(old);
+        tt_gate_list_free(new);
+    }
+}
+
+/* How long is too long goes by the gates in force, and by both while they change. */
+static void test_replaced_patience(void **state)
+{
+    struct tt_gate_list *old = make_list(0, 1, 1000, 1, 1000);
+    struct tt_gate_list *new = make_list(10 * MS, 2, 200000, 1, 50000);
+    struct tt_shaper_setup s = setup();
+    struct tt_shaper *shaper = tt_shaper_new(&s, old);
+    struct tt_shaper_frame f;
+    int64_t wake_ns;
+
+    (void)state;
+    assert_int_equal(shaper->lanes[0].codel.target_ns, 5 * MS);
+    tt_shaper_replace(shaper, new, 5 * MS);
+    assert_int_equal(shaper->lanes[0].codel.target_ns, 205 * MS);
+    next(shaper, 10 * MS, &f, &wake_ns);
+    assert_int_equal(shaper->lanes[0].codel.target_ns, 205 * MS);
+    assert_int_equal(shaper->lanes[0].codel.interval_ns, 300 * MS);
+    tt_shaper_replace(shaper, old, 20 * MS);
+    assert_int_equal(shaper->lanes[0].codel.target_ns, 205 * MS);
+    next(shaper, 22 * MS, &f, &wake_ns);
+    assert_int_equal(shaper->lanes[0].codel.target_ns, 5 * MS);
+    tt_shaper_free(shaper);
+    tt_gate_list_free(old);
+    tt_gate_list_free(new);
+}
+
 /* A sender that does not slow down: after 100 ms above the target frames are marked, or dropped. */
 static void test_congestion(void **state)
 {
@@ -355,11 +423,18 @@ static void test_classes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_limits),          cmocka_unit_test(test_who_goes_first),
-        cmocka_unit_test(test_what_never_fits), cmocka_unit_test(test_stall_of_2021),
-        cmocka_unit_test(test_strict_margin),   cmocka_unit_test(test_replaced),
-        cmocka_unit_test(test_congestion),      cmocka_unit_test(test_full),
-        cmocka_unit_test(test_classes),         cmocka_unit_test(test_no_further_back),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_who_goes_first),
+        cmocka_unit_test(test_what_never_fits),
+        cmocka_unit_test(test_stall_of_2021),
+        cmocka_unit_test(test_strict_margin),
+        cmocka_unit_test(test_replaced),
+        cmocka_unit_test(test_congestion),
+        cmocka_unit_test(test_full),
+        cmocka_unit_test(test_classes),
+        cmocka_unit_test(test_no_further_back),
+        cmocka_unit_test(test_fits_only_the_next),
+        cmocka_unit_test(test_replaced_patience),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
