@@ -175,14 +175,23 @@ static int64_t last_ns(const struct tt_plan_run *run, const struct edge *edge)
            run->options->margin_ns - run->network->ports[edge->from].delay_ns;
 }
 
+/* What so long on the wire of the one is on that of the other. */
+static int64_t scaled_ns(const struct tt_plan_run *run, int64_t ns, unsigned from, unsigned to)
+{
+    int64_t from_kbps = (tt_gate_rate(&run->network->ports[from]) + 999) / 1000;
+    int64_t to_kbps = tt_gate_rate(&run->network->ports[to]) / 1000;
+
+    return ns * from_kbps / to_kbps;
+}
+
 /* What comes over the edge from so long before the port's window ends. */
 static int64_t work_ns(const struct tt_plan_run *run, const struct edge *edge, int64_t before_ns)
 {
     int64_t ns = before_ns - last_ns(run, edge);
-    int64_t scaled_ns = ns * tt_gate_rate(&run->network->ports[edge->from]) /
-                        tt_gate_rate(&run->network->ports[edge->to]);
 
-    return ns < 0 ? 0 : tt_min64(edge->work_ns, scaled_ns + edge->longest_ns + 1);
+    return ns < 0 ? 0
+                  : tt_min64(edge->work_ns,
+                             scaled_ns(run, ns, edge->from, edge->to) + edge->longest_ns + 1);
 }
 
 /* Whether all that comes before a moment of the window is off the wire in time; the moments are
@@ -200,9 +209,8 @@ static bool in_time(const struct slots *slots, unsigned port)
             continue;
         }
         moments_ns[0] = last_ns(run, edge);
-        moments_ns[1] = moments_ns[0] + (edge->work_ns - edge->longest_ns) *
-                                            tt_gate_rate(&run->network->ports[port]) /
-                                            tt_gate_rate(&run->network->ports[edge->from]);
+        moments_ns[1] =
+            moments_ns[0] + scaled_ns(run, edge->work_ns - edge->longest_ns, port, edge->from);
         for (int m = 0; m < 2; m++) {
             int64_t sum_ns = 0;
 
