@@ -269,6 +269,10 @@ int tt_cmd_gate_shape(int argc, char **argv)
     if (argp_parse(&tt_gate_shape_argp, argc, argv, 0, NULL, &job) != 0) {
         return TT_EXIT_USAGE;
     }
+    if (!job.explain) {
+        tt_cli_catch_interrupt();
+        tt_gate_shape_catch_hangup(); /* which is no interrupt here */
+    }
     code = tt_gate_shape_read(&job, &job.file, &job.port);
     if (code != TT_EXIT_GOOD) {
         return code;

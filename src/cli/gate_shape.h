@@ -47,6 +47,8 @@ enum tt_exit tt_gate_shape_read(const struct tt_gate_shape *job, struct tt_gate_
                                 const struct tt_gate_port **ret_port);
 /* On stderr: classes whose windows are too short for some frames. */
 void tt_gate_shape_say_windows(const struct tt_gate_shape *job, const struct tt_gate_list *list);
+/* SIGHUP reads the schedule again from here on. */
+void tt_gate_shape_catch_hangup(void);
 /* Shapes until it is told to end, and says what came of it. */
 enum tt_exit tt_gate_shape_run(struct tt_gate_shape *job);
 /* --explain. */
@@ -74,8 +76,5 @@ void tt_gate_shape_metrics(const struct tt_gate_shape *job, const struct tt_shap
 /* The distributions, at the end. */
 void tt_gate_shape_print_end(const struct tt_gate_shape *job, const struct tt_shape_counters *now,
                              const struct tt_shape *shape, FILE *out);
-/* The head of the log of departures, and a list that follows. */
-void tt_gate_shape_log_begin(FILE *log, int64_t rate_bps);
-void tt_gate_shape_log_list(FILE *log, const struct tt_gate_list *list, int64_t start_tai_ns);
 
 #endif

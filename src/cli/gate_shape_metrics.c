@@ -150,6 +150,9 @@ static void write_whole(const struct page *page)
         const char *help;
         uint64_t n;
     } counts[] = {
+        {"tactus_shape_tap_dropped_packets_total",
+         "Packets that the device had no room for, because more came than can be read.",
+         now->tap_dropped},
         {"tactus_shape_returned_packets_total", "Packets from the interface into the device.",
          now->returned},
         {"tactus_shape_return_lost_packets_total", "Packets that the device did not take.",

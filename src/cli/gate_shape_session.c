@@ -8,17 +8,20 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/min_max.h"
 #include "base/ns.h"
 #include "cli/cmd.h"
 #include "cli/gate_shape.h"
+#include "cli/gate_shape_log.h"
+#include "cli/relay.h"
 #include "os/memory.h"
 #include "os/notify.h"
 #include "report/json.h"
 
-#define COMMAND   TT_GATE_SHAPE_COMMAND
-#define LISTS_MAX 1000
-#define TAKE      4096
-#define WAIT_US   20000
+#define COMMAND TT_GATE_SHAPE_COMMAND
+#define FILES   6 /* lists that can be in use at a time, and one to come */
+#define TAKE    4096
+#define WAIT_US 20000
 
 static volatile sig_atomic_t reread;
 
@@ -28,13 +31,28 @@ static void note_reread(int number)
     reread = 1;
 }
 
+void tt_gate_shape_catch_hangup(void)
+{
+    const struct sigaction action = {.sa_handler = note_reread};
+
+    sigaction(SIGHUP, &action, NULL);
+}
+
+/* A schedule that was read while it shaped. */
+struct schedule {
+    struct tt_gate_file file;
+    const struct tt_gate_list *list; /* NULL: free */
+};
+
 struct session {
     struct tt_gate_shape *job;
     struct tt_shape *shape;
     struct tt_metrics *metrics; /* NULL: nobody wants them */
-    FILE *log;
-    struct tt_gate_file replaced[LISTS_MAX]; /* lists in use, or that were */
-    size_t replaced_count;
+    bool screen;                /* standard output is one */
+    struct tt_gate_shape_log log;
+    struct schedule schedules[FILES];
+    uint64_t replaced;                  /* lists that were handed over after the first */
+    uint64_t told;                      /* of them those of which was said from when on they hold */
     const struct tt_gate_list *pending; /* is not in the log yet */
     const struct tt_gate_list *coming;  /* has not begun yet */
     uint64_t refused_when_up;           /* frames, when the interface was last seen up */
@@ -72,13 +90,19 @@ static enum tt_exit fail_open(const struct tt_gate_shape *job, int error,
     return TT_EXIT_ENVIRONMENT;
 }
 
+static void read_counters(struct session *session, struct tt_shape_counters *ret_counters)
+{
+    tt_shape_read(session->shape, ret_counters);
+    ret_counters->log_lost += session->log.lost;
+}
+
 static void write_list(struct session *session)
 {
     struct tt_shape_counters counters;
 
-    tt_shape_read(session->shape, &counters);
-    if (session->pending && counters.lists == session->replaced_count) {
-        tt_gate_shape_log_list(session->log, session->pending, counters.list_start_tai_ns);
+    read_counters(session, &counters);
+    if (session->pending && counters.lists == session->replaced) {
+        tt_gate_shape_log_list(&session->log, session->pending, counters.list_start_tai_ns);
         session->pending = NULL;
     }
 }
@@ -88,18 +112,13 @@ static void write_log(struct session *session)
 {
     size_t n;
 
-    if (!session->log) {
+    if (!session->log.path) {
         return;
     }
     do {
         n = tt_shape_take(session->shape, session->departures, TAKE);
         write_list(session);
-        for (size_t i = 0; i < n; i++) {
-            const struct tt_shape_departure *d = &session->departures[i];
-
-            fprintf(session->log, "frame %" PRId64 " %u %u %" PRId64 " %" PRId64 "\n",
-                    d->launch_tai_ns, d->class, d->bytes, d->after_tai_ns, d->arrival_tai_ns);
-        }
+        tt_gate_shape_log_departures(&session->log, session->departures, n);
     } while (n > 0);
 }
 
@@ -117,33 +136,69 @@ static void say_map(const struct tt_gate_shape *job, const struct tt_gate_port *
     }
 }
 
-/* A file that will not do changes nothing. */
-static void replace_schedule(struct session *session)
+static bool is_used(const struct session *session, const struct tt_gate_list *list)
 {
-    struct tt_gate_file *file = &session->replaced[session->replaced_count];
-    const struct tt_gate_port *port;
+    struct tt_shape_counters now;
 
-    if (session->replaced_count == LISTS_MAX) {
-        tt_cli_say(COMMAND, "%d schedules are enough; start it anew", LISTS_MAX);
-        return;
+    tt_shape_read(session->shape, &now);
+    return list == now.lists_used[0] || list == now.lists_used[1] || list == session->pending ||
+           list == session->coming || list == session->job->windows.list;
+}
+
+/* For one more. NULL: all are in use, or may be. */
+static struct schedule *find_free(struct session *session)
+{
+    for (size_t i = 0; i < FILES; i++) {
+        struct schedule *one = &session->schedules[i];
+
+        if (one->list && !is_used(session, one->list)) {
+            tt_gate_file_done(&one->file);
+            one->list = NULL;
+        }
+        if (!one->list) {
+            return one;
+        }
     }
-    if (tt_gate_shape_read(session->job, file, &port) != TT_EXIT_GOOD) {
-        return;
-    }
-    if (port->class_count > session->job->setup.shaper.classes) {
+    return NULL;
+}
+
+/* Whether the list of that port can be handed over; says why not. */
+static bool hand_over(const struct session *session, const struct tt_gate_port *port)
+{
+    const struct tt_gate_shape *job = session->job;
+
+    if (port->class_count > job->setup.shaper.classes) {
         tt_cli_say(COMMAND, "%s has %u classes now, and there were %u at the start: not taken",
-                   session->job->schedule_path, port->class_count,
-                   session->job->setup.shaper.classes);
-        tt_gate_file_done(file);
-        return;
+                   job->schedule_path, port->class_count, job->setup.shaper.classes);
+        return false;
     }
     if (session->pending || !tt_shape_replace(session->shape, port->list)) {
         tt_cli_say(COMMAND, "the schedule before it has not been taken yet: try again");
-        tt_gate_file_done(file);
+        return false;
+    }
+    return true;
+}
+
+/* A file that will not do changes nothing. */
+static void replace_schedule(struct session *session)
+{
+    struct schedule *next = find_free(session);
+    const struct tt_gate_port *port;
+
+    if (!next) {
+        tt_cli_say(COMMAND, "the schedules before it are still in use: try again");
         return;
     }
-    session->replaced_count++;
-    session->pending = session->log ? port->list : NULL;
+    if (tt_gate_shape_read(session->job, &next->file, &port) != TT_EXIT_GOOD) {
+        return;
+    }
+    if (!hand_over(session, port)) {
+        tt_gate_file_done(&next->file);
+        return;
+    }
+    next->list = port->list;
+    session->replaced++;
+    session->pending = session->log.path ? port->list : NULL;
     session->coming = port->list;
     say_map(session->job, port);
     tt_gate_shape_say_windows(session->job, port->list);
@@ -152,7 +207,15 @@ static void replace_schedule(struct session *session)
 /* A list that has begun is what windows are counted by. */
 static void follow_list(struct session *session, const struct tt_shape_counters *now)
 {
-    if (session->coming && now->lists == session->replaced_count &&
+    if (now->lists == session->replaced && session->told < session->replaced) {
+        int64_t left_ns = tt_max64(0, now->list_start_tai_ns - now->now_tai_ns);
+
+        session->told = session->replaced;
+        tt_cli_say(COMMAND, "%s is taken: its gates hold from %" PRId64 " ns (TAI) on, in %.3f s",
+                   session->job->schedule_path, now->list_start_tai_ns,
+                   (double)left_ns / TT_NS_PER_S);
+    }
+    if (session->coming && now->lists == session->replaced &&
         now->list_start_tai_ns <= now->now_tai_ns) {
         tt_gate_shape_next_list(session->job, session->coming,
                                 now->elapsed_ns - (now->now_tai_ns - now->list_start_tai_ns));
@@ -174,6 +237,11 @@ static void follow_link(struct session *session, const struct tt_shape_counters 
                                   : "its MTU is that, too",
                    link.error < 0 ? strerror(-link.error) : "");
     }
+    if (link.mtu_bytes == link.had_mtu_bytes && link.tap_mtu_bytes > link.mtu_bytes) {
+        tt_cli_say(COMMAND, "%s had an MTU of %u, and %s takes %u: %s", job->tap,
+                   link.tap_mtu_bytes, job->ifname, link.mtu_bytes,
+                   link.error < 0 ? strerror(-link.error) : "it is that again");
+    }
     if (link.was_up && !link.is_up) {
         tt_cli_say(COMMAND, "%s is down: frames are dropped until it is up again", job->ifname);
     } else if (!link.was_up && link.is_up) {
@@ -191,6 +259,9 @@ static void show_live(struct session *session, const struct tt_shape_counters *n
     const struct tt_gate_shape *job = session->job;
     char mode[80];
 
+    if (!tt_relay_has_room()) {
+        return;
+    }
     if (job->json) {
         json_t *json = tt_gate_shape_json(job, now, NULL);
 
@@ -198,13 +269,13 @@ static void show_live(struct session *session, const struct tt_shape_counters *n
         json_decref(json);
         return;
     }
-    if (isatty(STDOUT_FILENO)) {
+    if (session->screen) {
         fputs("\033[?7l\033[H\033[2J", stdout);
     }
     printf("%s to %s, %s; %.0f s\n", job->tap, job->ifname, tt_gate_shape_mode(job, mode),
            (double)now->elapsed_ns / 1e9);
     tt_gate_shape_table(job, now, before, stdout);
-    if (isatty(STDOUT_FILENO)) {
+    if (session->screen) {
         fputs("\033[?7h", stdout);
     } else {
         fputc('\n', stdout);
@@ -231,7 +302,7 @@ static void watch(struct session *session)
         if (tt_cli_now_mono_ns() >= next_ns) {
             struct tt_shape_counters now;
 
-            tt_shape_read(session->shape, &now);
+            read_counters(session, &now);
             follow_list(session, &now);
             follow_link(session, &now);
             show_live(session, &now, &before);
@@ -250,7 +321,7 @@ static void show_end(struct session *session)
 
     tt_shape_stop(session->shape);
     write_log(session);
-    tt_shape_read(session->shape, &now);
+    read_counters(session, &now);
     follow_list(session, &now);
     if (job->json) {
         json_t *json = tt_gate_shape_json(job, &now, session->shape);
@@ -311,22 +382,17 @@ static void say_start(const struct session *session)
 static enum tt_exit shape_run(struct session *session)
 {
     struct tt_gate_shape *job = session->job;
-    struct sigaction action = {.sa_handler = note_reread};
     struct tt_shape_fault fault;
     enum tt_exit code;
     int error;
 
     if (job->log_path) {
-        session->log = fopen(job->log_path, "we");
-        if (!session->log) {
-            tt_cli_say(COMMAND, "cannot write %s: %s", job->log_path, strerror(errno));
+        if (!tt_gate_shape_log_open(&session->log, job->log_path, job->setup.shaper.rate_bps)) {
             return TT_EXIT_ENVIRONMENT;
         }
-        tt_gate_shape_log_begin(session->log, job->setup.shaper.rate_bps);
-        tt_gate_shape_log_list(session->log, job->setup.list, INT64_MIN);
+        tt_gate_shape_log_list(&session->log, job->setup.list, INT64_MIN);
     }
-    tt_cli_catch_interrupt();
-    sigaction(SIGHUP, &action, NULL);
+    signal(SIGPIPE, SIG_IGN); /* who watches may leave: frames go on */
     error = tt_shape_new(&job->setup, &session->shape, &fault);
     if (error < 0) {
         return fail_open(job, error, &fault);
@@ -338,8 +404,10 @@ static enum tt_exit shape_run(struct session *session)
     show_end(session);
     code = verdict(session);
     tt_shape_free(session->shape);
-    for (size_t i = 0; i < session->replaced_count; i++) {
-        tt_gate_file_done(&session->replaced[i]);
+    for (size_t i = 0; i < FILES; i++) {
+        if (session->schedules[i].list) {
+            tt_gate_file_done(&session->schedules[i].file);
+        }
     }
     return code;
 }
@@ -354,13 +422,14 @@ enum tt_exit tt_gate_shape_run(struct tt_gate_shape *job)
         return code;
     }
     session->job = job;
+    session->screen = isatty(STDOUT_FILENO);
+    tt_relay_start();
     code = (enum tt_exit)tt_metrics_start(COMMAND, job->metrics, &session->metrics);
     if (code == TT_EXIT_GOOD) {
         code = shape_run(session);
     }
     tt_metrics_stop(session->metrics);
-    if (session->log && fclose(session->log) != 0) {
-        tt_cli_say(COMMAND, "cannot write %s: %s", job->log_path, strerror(errno));
+    if (!tt_gate_shape_log_close(&session->log)) {
         code = TT_EXIT_ENVIRONMENT;
     }
     free(session);

@@ -143,16 +143,20 @@ json_t *tt_gate_shape_json(const struct tt_gate_shape *job, const struct tt_shap
         json_array_append_new(classes, class_json(job, c, now, shape));
     }
     return json_pack(
-        "{s:b, s:s, s:b, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "final",
-        shape != NULL, "mode", tt_gate_shape_mode(job, mode), "realtime", job->realtime, "rate_bps",
-        (json_int_t)job->setup.shaper.rate_bps, "margin_ns",
+        "{s:b, s:s, s:b, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
+        "s:I, s:o}",
+        "final", shape != NULL, "mode", tt_gate_shape_mode(job, mode), "realtime", job->realtime,
+        "rate_bps", (json_int_t)job->setup.shaper.rate_bps, "margin_ns",
         (json_int_t)job->setup.shaper.margin_ns, "elapsed_ns", (json_int_t)now->elapsed_ns,
         "cpu_ns", (json_int_t)now->cpu_ns, "classes", classes, "actual_minus_computed",
-        shape ? tt_json_summary(tt_shape_lateness(shape)) : json_null(), "returned",
-        (json_int_t)now->returned, "return_lost", (json_int_t)now->return_lost, "send_refused",
-        (json_int_t)now->send_refused, "launch_refused", (json_int_t)now->launch_refused,
-        "unknown_packets", (json_int_t)now->unknown, "clock_steps", (json_int_t)now->clock_steps,
-        "log_lost", (json_int_t)now->log_lost);
+        shape ? tt_json_summary(tt_shape_lateness(shape)) : json_null(), "tap_dropped",
+        (json_int_t)now->tap_dropped, "returned", (json_int_t)now->returned, "return_lost",
+        (json_int_t)now->return_lost, "send_refused", (json_int_t)now->send_refused,
+        "launch_refused", (json_int_t)now->launch_refused, "unknown_packets",
+        (json_int_t)now->unknown, "clock_steps", (json_int_t)now->clock_steps, "log_lost",
+        (json_int_t)now->log_lost, "schedules_replaced", (json_int_t)now->lists,
+        "schedule_start_tai_ns",
+        now->lists > 0 ? json_integer(now->list_start_tai_ns) : json_null());
 }
 
 /* What should not have been; nothing where it was not. */
@@ -166,6 +170,8 @@ static void print_faults(const struct tt_gate_shape *job, const struct tt_shape_
         {now->send_refused, "frames were not taken by the interface"},
         {now->launch_refused, "frames were dropped by the kernel for their launch time"},
         {now->unknown, "packets came of a kind that cannot be cut"},
+        {now->tap_dropped,
+         "packets were lost before they could be read: more came than it can read"},
         {now->return_lost, "packets on the way back were not taken by the device"},
         {now->clock_steps, "steps of TAI"},
         {now->log_lost, "departures are missing in the log"},
@@ -206,27 +212,4 @@ void tt_gate_shape_print_end(const struct tt_gate_shape *job, const struct tt_sh
     }
     fprintf(out, "; %" PRIu64 " packets on the way back\n", now->returned);
     print_faults(job, now, out);
-}
-
-void tt_gate_shape_log_begin(FILE *log, int64_t rate_bps)
-{
-    fprintf(log, "rate %" PRId64 "\n", rate_bps);
-}
-
-void tt_gate_shape_log_list(FILE *log, const struct tt_gate_list *list, int64_t start_tai_ns)
-{
-    fprintf(log, "list %" PRId64 " %" PRId64 " %" PRId64 " ", list->base_tai_ns, list->cycle_ns,
-            list->extension_ns);
-    if (start_tai_ns == INT64_MIN) {
-        fputs("-\n", log);
-    } else {
-        fprintf(log, "%" PRId64 "\n", start_tai_ns);
-    }
-    for (size_t i = 0; i < list->segment_count; i++) {
-        int64_t end_ns =
-            i + 1 < list->segment_count ? list->segments[i + 1].start_ns : list->cycle_ns;
-
-        fprintf(log, "entry 0x%x %" PRId64 "\n", list->segments[i].mask,
-                end_ns - list->segments[i].start_ns);
-    }
 }

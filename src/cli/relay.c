@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -110,6 +109,11 @@ static bool is_settled(const struct lane *lane)
 
     return !lane->started || (ioctl(lane->from, FIONREAD, &waiting) == 0 && waiting == 0 &&
                               !atomic_load(&lane->busy));
+}
+
+bool tt_relay_has_room(void)
+{
+    return is_settled(&lanes[0]);
 }
 
 /* Not only late: it takes nothing. */

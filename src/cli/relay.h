@@ -8,8 +8,13 @@
 #ifndef TT_CLI_RELAY_H
 #define TT_CLI_RELAY_H
 
+#include <stdbool.h>
+
 /* From here to the end of the process. Where it cannot be had, all stays as it was. */
 void tt_relay_start(void);
+/* All of standard output was passed on, so that there is room for what is shown next. Also where
+ * tt_relay_start was not called. */
+bool tt_relay_has_room(void);
 /* Waits until all of standard output or standard error was passed on, or has stood still for two
  * seconds. 0; -EAGAIN: it was not passed on; -errno: it was refused. 0 where tt_relay_start was not
  * called. */

@@ -52,33 +52,45 @@ static int64_t speed_of(int fd, const char *ifname)
     return mbits == 0 || mbits == UINT32_MAX || mbits == UINT16_MAX ? 0 : mbits * INT64_C(1000000);
 }
 
-static int find_queues(const struct nlattr *attr, void *data)
+/* What the kernel says of an interface; 0: unknown. */
+struct link_facts {
+    unsigned tx_queues;
+    uint64_t tx_dropped;
+};
+
+static int find_facts(const struct nlattr *attr, void *data)
 {
-    unsigned *queues = data;
+    struct link_facts *facts = data;
+    struct rtnl_link_stats64 stats;
 
     if (mnl_attr_get_type(attr) == IFLA_NUM_TX_QUEUES) {
-        *queues = mnl_attr_get_u32(attr);
+        facts->tx_queues = mnl_attr_get_u32(attr);
+    } else if (mnl_attr_get_type(attr) == IFLA_STATS64) {
+        size_t bytes = mnl_attr_get_payload_len(attr);
+
+        memset(&stats, 0, sizeof(stats));
+        memcpy(&stats, mnl_attr_get_payload(attr), bytes < sizeof(stats) ? bytes : sizeof(stats));
+        facts->tx_dropped = stats.tx_dropped;
     }
     return MNL_CB_OK;
 }
 
 static int take_link(const struct nlmsghdr *message, void *data)
 {
-    return mnl_attr_parse(message, sizeof(struct ifinfomsg), find_queues, data);
+    return mnl_attr_parse(message, sizeof(struct ifinfomsg), find_facts, data);
 }
 
-/* 0: unknown. */
-static unsigned queues_of(const char *ifname)
+static struct link_facts ask_link(const char *ifname)
 {
     char buffer[32768] = {0};
     struct nlmsghdr *request = mnl_nlmsg_put_header(buffer);
     struct ifinfomsg *link = mnl_nlmsg_put_extra_header(request, sizeof(*link));
     struct mnl_socket *socket = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC);
-    unsigned queues = 0;
+    struct link_facts facts = {0};
     ssize_t n;
 
     if (!socket) {
-        return 0;
+        return facts;
     }
     request->nlmsg_type = RTM_GETLINK;
     request->nlmsg_flags = NLM_F_REQUEST;
@@ -87,11 +99,16 @@ static unsigned queues_of(const char *ifname)
         mnl_socket_sendto(socket, request, request->nlmsg_len) >= 0) {
         n = mnl_socket_recvfrom(socket, buffer, sizeof(buffer));
         if (n > 0) {
-            mnl_cb_run(buffer, (size_t)n, 0, 0, take_link, &queues);
+            mnl_cb_run(buffer, (size_t)n, 0, 0, take_link, &facts);
         }
     }
     mnl_socket_close(socket);
-    return queues;
+    return facts;
+}
+
+uint64_t tt_interface_tx_dropped(const char *ifname)
+{
+    return ask_link(ifname).tx_dropped;
 }
 
 /* Of those made the ones in use; only sysfs knows, which is another namespace's where nobody has
@@ -128,7 +145,7 @@ int tt_interface_ask(const char *ifname, struct tt_interface_facts *ret_facts)
         snprintf(facts.driver, sizeof(facts.driver), "%.31s", info.driver);
     }
     close(fd);
-    facts.tx_queues = used_of(ifname, queues_of(ifname));
+    facts.tx_queues = used_of(ifname, ask_link(ifname).tx_queues);
     *ret_facts = facts;
     return 0;
 }

@@ -1,5 +1,5 @@
 /*
- * The network interfaces there are, for messages to people; and their MTU.
+ * The network interfaces there are, for messages to people; their MTU, and what they dropped.
  */
 #ifndef TT_OS_INTERFACES_H
 #define TT_OS_INTERFACES_H
@@ -22,5 +22,8 @@ int tt_interface_ask(const char *ifname, struct tt_interface_facts *ret_facts);
 /* 0 or -errno. */
 int tt_interface_mtu(const char *ifname, unsigned *ret_bytes);
 int tt_interface_set_mtu(const char *ifname, unsigned bytes);
+
+/* Packets that it was to send, since it was made. 0 where nobody says. */
+uint64_t tt_interface_tx_dropped(const char *ifname);
 
 #endif

@@ -56,7 +56,6 @@ struct packet_link {
     struct tt_link link; /* first: what callers hold */
     int fd;
     int ifindex;
-    char ifname[IFNAMSIZ];
     int charge_bytes;      /* of the send buffer, by one packet; 0: not known */
     int charges_measured;  /* times */
     int64_t tai_offset_ns; /* TAI - UTC as last read */
@@ -221,10 +220,10 @@ static bool is_running(const struct ifreq *request)
 static bool packet_is_up(struct tt_link *link)
 {
     const struct packet_link *p = packet_of(link);
-    struct ifreq request = {0};
+    struct ifreq request = {.ifr_ifindex = p->ifindex};
 
-    memcpy(request.ifr_name, p->ifname, sizeof(request.ifr_name));
-    return ioctl(p->fd, SIOCGIFFLAGS, &request) < 0 || is_running(&request);
+    return ioctl(p->fd, SIOCGIFNAME, &request) < 0 || /* it may have another name by now */
+           ioctl(p->fd, SIOCGIFFLAGS, &request) < 0 || is_running(&request);
 }
 
 static int set_int(int fd, int level, int name, int value)
@@ -308,7 +307,6 @@ static int read_interface(struct packet_link *p, const char *ifname,
         return -errno;
     }
     p->ifindex = request.ifr_ifindex;
-    memcpy(p->ifname, ifname, length);
     if (ioctl(p->fd, SIOCGIFFLAGS, &request) < 0) {
         return -errno;
     }

@@ -9,29 +9,39 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/counters.h"
 #include "base/min_max.h"
 #include "base/ns.h"
-#include "os/interfaces.h"
 #include "os/memory.h"
 #include "os/thread.h"
 #include "os/uplink.h"
+#include "run/shape_ends.h"
 #include "run/thread.h"
 
 #define NAP_NS     (20 * TT_NS_PER_MS) /* a stop is noticed so soon */
 #define PUBLISH_NS (5 * TT_NS_PER_MS)
-#define READS_MAX  16 /* packets in a row, before frames are looked after again */
-/* Strict: nothing is read when a frame is due so soon; a packet of 64 KB takes as long. */
-#define READ_NS  (50 * TT_NS_PER_US)
-#define LOG_SIZE (1U << 16)
+#define LOG_SIZE   (1U << 16)
+
+/* Never busy for longer without a rest: the kernel takes 50 ms in a second from a real-time thread
+ * that is, and what it does for the interface on this processor (ksoftirqd) would wait for that. */
+#define BUSY_NS (1500 * TT_NS_PER_US)
+#define REST_NS (100 * TT_NS_PER_US)
+
+/* What is read and sent in turn: a queue is kept in order here, in the TAP it is not. */
+#define SENDS_MAX 16
+static const struct reads {
+    int packets;
+    int bytes;
+} reads_computed = {128, 1 << 20}, reads_strict = {64, 1 << 15};
+/* Strict: what those reads take. So soon before a frame is due nothing is read, … */
+#define READ_NS (50 * TT_NS_PER_US)
+/* … unless frames have followed each other so closely for so long. */
+#define READ_AT_LEAST_NS (100 * TT_NS_PER_US)
 
 struct tt_shape {
     struct tt_shape_setup setup;
-    struct tt_link *link;
-    int tap_fd;
-    int uplink_fd;
+    struct tt_shape_ends ends;
     struct tt_shaper *shaper;
     struct tt_thread forward; /* the real-time thread */
     struct tt_thread backward;
@@ -39,6 +49,8 @@ struct tt_shape {
     _Atomic(enum tt_shape_end) end;
     struct tt_timebase timebase;
     struct tt_wake_lateness wake;
+    int64_t read_mono_ns;   /* the TAP, last */
+    int64_t rested_mono_ns; /* was asleep, last */
     int64_t next_publish_ns;
     int64_t start_mono_ns;
     struct tt_shape_counters work; /* the real-time thread's own */
@@ -46,6 +58,7 @@ struct tt_shape {
     struct tt_shape_counters published;
     atomic_uint_fast64_t returned;
     atomic_uint_fast64_t return_lost;
+    atomic_uint_fast64_t tap_dropped;
     _Atomic(const struct tt_gate_list *) next_list;
     struct tt_hist *lateness;
     struct tt_hist *waits[TT_GATE_CLASSES];
@@ -59,10 +72,7 @@ struct tt_shape {
 
 static int64_t mono_now(const struct tt_shape *shape)
 {
-    struct tt_clock_reading reading;
-
-    shape->setup.clock->ops->read(shape->setup.clock, &reading);
-    return reading.mono_after_ns;
+    return shape->setup.clock->ops->mono_ns(shape->setup.clock);
 }
 
 static int64_t tai_now(const struct tt_shape *shape)
@@ -91,13 +101,15 @@ static struct tt_gso gso_of(const struct tt_tap_header *header)
     };
 }
 
-static void take_packets(struct tt_shape *shape, int most)
+static void take_packets(struct tt_shape *shape)
 {
-    for (int i = 0; i < most; i++) {
+    struct reads most = shape->setup.shaper.strict ? reads_strict : reads_computed;
+
+    for (; most.packets > 0 && most.bytes > 0; most.packets--) {
         struct tt_tap_header header;
         struct tt_headers headers;
         struct tt_gso gso;
-        int bytes = tt_tap_read(shape->tap_fd, shape->packet, &header);
+        int bytes = tt_tap_read(shape->ends.tap_fd, shape->packet, &header);
         const uint8_t *packet = shape->packet + TT_TAP_HEADER_BYTES;
 
         if (bytes == -EBADFD) {
@@ -106,6 +118,7 @@ static void take_packets(struct tt_shape *shape, int most)
         if (bytes < 0) {
             return;
         }
+        most.bytes -= bytes;
         if (header.segments == TT_TAP_OTHER) {
             shape->work.unknown++;
             continue;
@@ -141,7 +154,7 @@ static void send_frame(struct tt_shape *shape, const struct tt_shaper_frame *fra
 {
     const struct tt_link_packet packet = {
         .data = shape->frame, .bytes = frame->bytes, .time_tai_ns = frame->launch_tai_ns};
-    int sent = shape->link->ops->send(shape->link, &packet, 1);
+    int sent = shape->ends.link->ops->send(shape->ends.link, &packet, 1);
     int64_t after_ns = tai_now(shape);
     int64_t real_ns = shape->setup.lead_ns > 0 ? frame->launch_tai_ns : before_ns;
 
@@ -166,29 +179,32 @@ static void send_frame(struct tt_shape *shape, const struct tt_shaper_frame *fra
     }
 }
 
-/* Sends what is due; returns the TAI time to wake. */
-static int64_t release(struct tt_shape *shape)
+/* Sends what is due, up to SENDS_MAX frames; returns their number, and the TAI time to go on. */
+static int release(struct tt_shape *shape, int64_t *ret_wake_ns)
 {
     struct tt_shaper_frame frame;
     int64_t lead_ns = shape->setup.lead_ns;
-    int64_t wake_ns;
     int64_t now_ns = tai_now(shape);
 
-    while (tt_shaper_next(shape->shaper, now_ns + lead_ns, shape->frame, &frame, &wake_ns)) {
+    for (int sent = 0; sent < SENDS_MAX; sent++) {
+        int64_t wake_ns;
+
+        if (!tt_shaper_next(shape->shaper, now_ns + lead_ns, shape->frame, &frame, &wake_ns)) {
+            *ret_wake_ns = wake_ns == INT64_MAX ? INT64_MAX : wake_ns - lead_ns;
+            return sent;
+        }
         send_frame(shape, &frame, now_ns);
         now_ns = tai_now(shape);
-        if (atomic_load_explicit(&shape->quit, memory_order_relaxed)) {
-            return now_ns;
-        }
     }
-    return wake_ns == INT64_MAX ? INT64_MAX : wake_ns - lead_ns;
+    *ret_wake_ns = now_ns;
+    return SENDS_MAX;
 }
 
 static void count_refused_launches(struct tt_shape *shape)
 {
     struct tt_link_errors errors = {0};
 
-    while (shape->link->ops->collect_errors(shape->link, &errors) == TT_LINK_BATCH) {
+    while (shape->ends.link->ops->collect_errors(shape->ends.link, &errors) == TT_LINK_BATCH) {
     }
     shape->work.launch_refused += errors.launch_missed + errors.launch_invalid;
 }
@@ -227,22 +243,47 @@ static void take_list(struct tt_shape *shape)
         shape->work.list_start_tai_ns =
             tt_shaper_replace(shape->shaper, list, tai_now(shape) + shape->setup.lead_ns);
         shape->work.lists++;
+        shape->work.lists_used[0] = shape->shaper->timeline.list;
+        shape->work.lists_used[1] = shape->shaper->timeline.old;
         shape->next_publish_ns = 0;
         publish(shape, mono_now(shape));
+    }
+}
+
+/* It may have been asleep since. */
+static void note_rest(struct tt_shape *shape, int64_t since_mono_ns)
+{
+    int64_t now_ns = mono_now(shape);
+
+    if (now_ns - since_mono_ns >= REST_NS) {
+        shape->rested_mono_ns = now_ns;
+    }
+}
+
+static void rest(struct tt_shape *shape)
+{
+    int64_t now_ns = mono_now(shape);
+
+    if (now_ns - shape->rested_mono_ns > BUSY_NS) {
+        shape->setup.clock->ops->sleep_until(shape->setup.clock, now_ns + REST_NS);
+        note_rest(shape, now_ns);
     }
 }
 
 /* Until then, or until a packet comes. What a wake-up usually is late is waited out awake. */
 static void wait_until(struct tt_shape *shape, int64_t mono_ns)
 {
-    struct pollfd tap = {.fd = shape->tap_fd, .events = POLLIN};
+    struct pollfd tap = {.fd = shape->ends.tap_fd, .events = POLLIN};
     int64_t early_ns = shape->forward.realtime ? shape->wake.median_ns : 0;
     int64_t left_ns = mono_ns - early_ns - mono_now(shape);
 
     if (left_ns > 0) {
         const struct timespec timeout = {.tv_sec = 0, .tv_nsec = (long)tt_min64(left_ns, NAP_NS)};
 
-        if (ppoll(&tap, 1, &timeout, NULL) != 0) {
+        bool came = ppoll(&tap, 1, &timeout, NULL) != 0;
+
+        note_rest(shape, mono_ns - early_ns - left_ns);
+        if (came) {
             return;
         }
         if (left_ns <= NAP_NS) {
@@ -254,26 +295,36 @@ static void wait_until(struct tt_shape *shape, int64_t mono_ns)
     }
 }
 
+/* `sent` frames just now; the next one is due at wake_mono_ns. */
+static bool is_time_to_read(const struct tt_shape *shape, int sent, int64_t wake_mono_ns)
+{
+    int64_t now_ns = mono_now(shape);
+
+    return !shape->setup.shaper.strict || wake_mono_ns - now_ns > READ_NS ||
+           (sent > 0 && now_ns - shape->read_mono_ns > READ_AT_LEAST_NS);
+}
+
 static void forward(void *context)
 {
     struct tt_shape *shape = context;
     int64_t wake_mono_ns = 0;
+    int sent = 0;
 
     while (!atomic_load_explicit(&shape->quit, memory_order_acquire) &&
            atomic_load_explicit(&shape->end, memory_order_relaxed) == TT_SHAPE_AT_WORK) {
         int64_t wake_ns;
 
-        if (!shape->setup.shaper.strict) {
-            take_packets(shape, READS_MAX);
-        } else if (wake_mono_ns - mono_now(shape) > READ_NS) {
-            take_packets(shape, 1);
+        if (is_time_to_read(shape, sent, wake_mono_ns)) {
+            take_packets(shape);
+            shape->read_mono_ns = mono_now(shape);
         }
-        wake_ns = release(shape);
+        sent = release(shape, &wake_ns);
         publish(shape, mono_now(shape));
         take_list(shape);
         wake_mono_ns =
             wake_ns == INT64_MAX ? INT64_MAX : tt_timebase_mono(&shape->timebase, wake_ns);
         wait_until(shape, tt_min64(wake_mono_ns, mono_now(shape) + NAP_NS));
+        rest(shape);
     }
     shape->next_publish_ns = 0;
     publish(shape, mono_now(shape));
@@ -282,12 +333,12 @@ static void forward(void *context)
 static void backward(void *context)
 {
     struct tt_shape *shape = context;
-    struct pollfd uplink = {.fd = shape->uplink_fd, .events = POLLIN};
+    struct pollfd uplink = {.fd = shape->ends.uplink_fd, .events = POLLIN};
 
     while (!atomic_load_explicit(&shape->quit, memory_order_acquire)) {
-        int bytes = tt_uplink_read(shape->uplink_fd, shape->back);
+        int bytes = tt_uplink_read(shape->ends.uplink_fd, shape->back);
 
-        if (bytes >= 0 && tt_tap_write(shape->tap_fd, shape->back, (size_t)bytes) == 0) {
+        if (bytes >= 0 && tt_tap_write(shape->ends.tap_fd, shape->back, (size_t)bytes) == 0) {
             atomic_fetch_add_explicit(&shape->returned, 1, memory_order_relaxed);
         } else if (bytes >= 0 || bytes == -EMSGSIZE) {
             atomic_fetch_add_explicit(&shape->return_lost, 1, memory_order_relaxed);
@@ -298,33 +349,6 @@ static void backward(void *context)
             poll(&uplink, 1, (int)(NAP_NS / TT_NS_PER_MS));
         }
     }
-}
-
-static int open_ends(struct tt_shape *shape, struct tt_shape_fault *fault)
-{
-    const struct tt_shape_setup *setup = &shape->setup;
-    const struct tt_link_packet_setup link = {
-        .ifname = setup->ifname,
-        .send = true,
-        .priority = setup->priority,
-        .launch_times = setup->lead_ns > 0,
-        .bypass = setup->lead_ns == 0,
-    };
-    struct tt_link_packet_found found;
-    int error = tt_link_packet_new(&link, &shape->link, &found);
-
-    *fault = (struct tt_shape_fault){.step = TT_SHAPE_STEP_LINK, .link = found.step};
-    if (error < 0) {
-        return error;
-    }
-    shape->link->was_up = found.up;
-    fault->step = TT_SHAPE_STEP_UPLINK;
-    shape->uplink_fd = tt_uplink_open(setup->ifname);
-    if (shape->uplink_fd < 0) {
-        return shape->uplink_fd;
-    }
-    fault->step = TT_SHAPE_STEP_TAP;
-    return tt_tap_open(setup->tap, shape->link->mtu_bytes, &shape->tap_fd, &fault->tap);
 }
 
 static int get_memory(struct tt_shape *shape)
@@ -359,11 +383,10 @@ int tt_shape_new(const struct tt_shape_setup *setup, struct tt_shape **ret_shape
         return -ENOMEM;
     }
     shape->setup = *setup;
-    shape->tap_fd = -1;
-    shape->uplink_fd = -1;
+    shape->ends = (struct tt_shape_ends){.tap_fd = -1, .uplink_fd = -1};
     error = get_memory(shape);
     if (error == 0) {
-        error = open_ends(shape, ret_fault);
+        error = tt_shape_ends_open(&shape->setup, &shape->ends, ret_fault);
     }
     if (error == 0) {
         ret_fault->step = TT_SHAPE_STEP_THREAD;
@@ -382,11 +405,18 @@ int tt_shape_new(const struct tt_shape_setup *setup, struct tt_shape **ret_shape
     return 0;
 }
 
+static void count_tap_dropped(struct tt_shape *shape)
+{
+    atomic_store_explicit(&shape->tap_dropped, tt_shape_ends_tap_dropped(&shape->ends),
+                          memory_order_relaxed);
+}
+
 void tt_shape_stop(struct tt_shape *shape)
 {
     atomic_store_explicit(&shape->quit, true, memory_order_release);
     tt_thread_join(&shape->forward);
     tt_thread_join(&shape->backward);
+    count_tap_dropped(shape);
 }
 
 void tt_shape_free(struct tt_shape *shape)
@@ -395,13 +425,7 @@ void tt_shape_free(struct tt_shape *shape)
         return;
     }
     tt_shape_stop(shape);
-    if (shape->tap_fd >= 0) {
-        close(shape->tap_fd);
-    }
-    if (shape->uplink_fd >= 0) {
-        close(shape->uplink_fd);
-    }
-    tt_link_close(shape->link);
+    tt_shape_ends_close(&shape->ends);
     tt_shaper_free(shape->shaper);
     for (unsigned c = 0; c < TT_GATE_CLASSES; c++) {
         free(shape->waits[c]);
@@ -415,6 +439,7 @@ void tt_shape_read(struct tt_shape *shape, struct tt_shape_counters *ret_counter
 {
     tt_counters_read(&shape->lock, &shape->published, sizeof(shape->published), ret_counters);
     ret_counters->returned = atomic_load_explicit(&shape->returned, memory_order_relaxed);
+    ret_counters->tap_dropped = atomic_load_explicit(&shape->tap_dropped, memory_order_relaxed);
     ret_counters->return_lost = atomic_load_explicit(&shape->return_lost, memory_order_relaxed);
 }
 
@@ -425,26 +450,13 @@ bool tt_shape_has_realtime(const struct tt_shape *shape)
 
 bool tt_shape_was_up(const struct tt_shape *shape)
 {
-    return shape->link->was_up;
+    return shape->ends.link->was_up;
 }
 
 void tt_shape_follow_link(struct tt_shape *shape, struct tt_shape_link *ret_link)
 {
-    struct tt_link *link = shape->link;
-    struct tt_shape_link now = {
-        .was_up = link->was_up,
-        .is_up = link->ops->is_up(link),
-        .had_mtu_bytes = link->mtu_bytes,
-        .mtu_bytes = link->mtu_bytes,
-    };
-
-    if (tt_interface_mtu(shape->setup.ifname, &now.mtu_bytes) == 0 &&
-        now.mtu_bytes != now.had_mtu_bytes) {
-        now.error = tt_interface_set_mtu(shape->setup.tap, now.mtu_bytes);
-    }
-    link->was_up = now.is_up;
-    link->mtu_bytes = now.mtu_bytes;
-    *ret_link = now;
+    tt_shape_ends_follow(&shape->ends, ret_link);
+    count_tap_dropped(shape);
 }
 
 enum tt_shape_end tt_shape_end(struct tt_shape *shape)

@@ -4,7 +4,7 @@
  * the wire, with its own address.
  *
  * One real-time thread reads the TAP, decides and sends; one without priority does the way back.
- * Everything in here is owned by it; lists are the caller's and stay until tt_shape_free.
+ * Everything in here is owned by it; lists are the caller's, and stay while they are used.
  */
 #ifndef TT_RUN_SHAPE_H
 #define TT_RUN_SHAPE_H
@@ -40,6 +40,7 @@ struct tt_shape_counters {
     struct tt_shape_class classes[TT_GATE_CLASSES];
     uint64_t returned;       /* packets from the interface into the TAP */
     uint64_t return_lost;    /* too long, or the TAP did not take them */
+    uint64_t tap_dropped;    /* packets that the TAP had no room for, while nobody read it */
     uint64_t unknown;        /* packets that the TAP did not say how to cut */
     uint64_t send_refused;   /* frames that the interface did not take */
     uint64_t launch_refused; /* frames that the kernel dropped for their launch time */
@@ -47,9 +48,10 @@ struct tt_shape_counters {
     uint64_t clock_steps;    /* of TAI */
     int64_t elapsed_ns;      /* since the start, at … */
     int64_t now_tai_ns;
-    int64_t cpu_ns;            /* of the real-time thread */
-    uint64_t lists;            /* that were taken after the first */
-    int64_t list_start_tai_ns; /* of the newest list */
+    int64_t cpu_ns;                           /* of the real-time thread */
+    uint64_t lists;                           /* that were taken after the first */
+    int64_t list_start_tai_ns;                /* of the newest list */
+    const struct tt_gate_list *lists_used[2]; /* the newest, and the one that it replaces */
 };
 
 /* For the log. */
@@ -88,13 +90,15 @@ void tt_shape_read(struct tt_shape *shape, struct tt_shape_counters *ret_counter
 bool tt_shape_has_realtime(const struct tt_shape *shape);
 /* The interface was up at the start. */
 bool tt_shape_was_up(const struct tt_shape *shape);
-/* What has become of the interface since the last call (or the start). The device gets its MTU:
- * error is what came of that. From one thread. */
+/* What has become of the interface since the last call (or the start). The device gets its MTU
+ * where that changed, and where it had a longer one: error is what came of that. From one thread.
+ */
 struct tt_shape_link {
     bool was_up;
     bool is_up;
     unsigned had_mtu_bytes;
     unsigned mtu_bytes;
+    unsigned tap_mtu_bytes; /* before */
     int error;
 };
 void tt_shape_follow_link(struct tt_shape *shape, struct tt_shape_link *ret_link);

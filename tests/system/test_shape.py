@@ -5,6 +5,7 @@ what it says when it cannot.
 usage: test_shape.py TACTUS PLUGIN-CONF. Every frame that leaves is held against the gates by sim/departures.py. Nothing is said
 about times: on a busy machine all of this takes longer. Exit 77 where no namespace or no TAP can be made.
 """
+import contextlib
 import hashlib
 import json
 import os
@@ -25,7 +26,7 @@ sys.path.insert(0, str(HERE.parent / "sim"))
 TACTUS, PLUGIN_CONF = sys.argv.pop(1), sys.argv.pop(1)
 
 import departures  # pylint: disable=wrong-import-position
-from shape_lab import FAR, FAR_ADDRESS, FAR_ADDRESS6, FAR_WIRE, HALF, NEAR, TIMEOUT_S, Lab, Lacking, frames_of_log, schedule
+from shape_lab import FAR, FAR_ADDRESS, FAR_ADDRESS6, FAR_WIRE, HALF, NEAR, TIMEOUT_S, WIRE, Lab, Lacking, frames_of_log, schedule
 from sound import noise, write_wav
 from streams_lab import alsa_environment
 
@@ -217,6 +218,30 @@ class Shape(unittest.TestCase):
         self.assertLessEqual(max(line["waiting_bytes"] for line in lines + more), 262144 + 65550)
         self.end(lab)
 
+    def test_order_after_a_stall(self):
+        """What has piled up in the device does not keep up a higher class, and what it had no room for is counted."""
+        for mode in ("computed", "strict"):
+            lab = self.lab()
+            lab.shape(schedule((3, 1000)), "--mode", mode, "--class", f"port:{PORT + 1}=1", rate="1G")
+            lab.run(NEAR, "ping", "-c", 1, FAR_ADDRESS)
+            sender = lab.socket_in(NEAR, lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
+            lab.shaper.send_signal(signal.SIGSTOP)
+            for size, n, port in ((1400, 900, PORT), (10, 1, PORT + 1), (10, 11000, PORT)):
+                for _ in range(n):
+                    try:
+                        sender.sendto(bytes(size), (FAR_ADDRESS, port))
+                    except (BlockingIOError, ConnectionRefusedError):
+                        pass
+            sender.close()
+            lab.shaper.send_signal(signal.SIGCONT)
+            until = time.monotonic() + TIMEOUT_S
+            while (1,) not in [frame[1:2] for frame in frames_of_log(lab.folder / "departures")[1]]:
+                self.assertLess(time.monotonic(), until)
+            figures = self.end(lab)
+            classes = [frame[1] for frame in frames_of_log(lab.folder / "departures")[1]]
+            self.assertLess(classes.index(1), 600, mode)
+            self.assertGreater(figures["tap_dropped"], 0)
+
     def test_strict(self):
         lab = self.lab()
         lab.shape(HALF, "--mode", "strict")
@@ -300,12 +325,70 @@ class Shape(unittest.TestCase):
         while time.clock_gettime_ns(time.CLOCK_TAI) < base_ns:
             time.sleep(0.01)
         self.assertTrue(Transfer(lab, data(1_000_000)).is_whole())
+        self.said(lab, f"gates.json is taken: its gates hold from {base_ns} ns")
         figures = self.end(lab)
+        self.assertEqual((figures["schedules_replaced"], figures["schedule_start_tai_ns"]), (1, base_ns))
         logs = self.check_log(lab)
         self.assertEqual([one.start for one in logs[0].lists], [None, base_ns])
         # Half of the time before, five parts of six after it.
         share = figures["classes"][0]["open_ns"] / figures["elapsed_ns"]
         self.assertTrue(0.5 < share < 5 / 6, share)
+
+    def test_replaced_often(self):
+        """More often than there is room for lists; and SIGHUP before it is at work kills nothing."""
+        lab = self.lab()
+        early = lab.start(NEAR, TACTUS, "gate", "shape", "--schedule", lab.write_schedule(HALF), "--rate", "100M", "--to",
+                          WIRE, "--mode", "strict", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        until = time.monotonic() + TIMEOUT_S
+        while int(re.search(rf"{WIRE}:(.*)", lab.run(NEAR, "cat", "/proc/net/dev").stdout)[1].split()[9]) < 100:  # it measures its margin
+            self.assertLess(time.monotonic(), until)
+        early.send_signal(signal.SIGHUP)
+        while "gate0" not in lab.ip(NEAR, "-o", "link").stdout:
+            self.assertIsNone(early.poll())
+            self.assertLess(time.monotonic(), until)
+        early.send_signal(signal.SIGINT)
+        self.assertEqual(early.wait(TIMEOUT_S), 0)
+        lab.shape(HALF)
+        far_ns = time.clock_gettime_ns(time.CLOCK_TAI) + 10**15
+        for number in range(12):
+            base_ns = far_ns + number if number % 3 else 0
+            lab.write_schedule(schedule((2, 500), (1, 500), base=base_ns))
+            lab.shaper.send_signal(signal.SIGHUP)
+            until = time.monotonic() + TIMEOUT_S
+            while (lab.folder / "departures").read_text().count("list") < number + 2:
+                self.assertLess(time.monotonic(), until)
+                self.assertNotIn("try again", (lab.folder / "errors").read_text())
+        self.assertTrue(Transfer(lab, data(100_000)).is_whole())
+        self.assertEqual(self.end(lab)["schedules_replaced"], 12)
+
+    def test_log_that_is_refused(self):
+        """The log ends with a whole line; that is said and counted, and frames go on."""
+        lab = self.lab()
+        lab.shape(HALF, before=("sh", "-c", 'trap "" XFSZ; ulimit -f 128; exec "$@"', "sh"))
+        self.assertTrue(Transfer(lab, data(3_000_000)).is_whole())
+        self.said(lab, "cannot write .*departures: File too large; the log ends here")
+        self.assertTrue(Transfer(lab, data(100_000)).is_whole())
+        code, figures = lab.stop()
+        self.assertEqual(code, 3)
+        frames = self.check_log(lab)[0].frames
+        self.assertEqual(frames + figures["log_lost"], sum(one["frames"] for one in figures["classes"]))
+
+    def test_nobody_reads(self):
+        """A display that stands still holds up nothing, and its end is told."""
+        lab = self.lab()
+        read_end, write_end = os.pipe()
+        os.set_blocking(write_end, False)
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                os.write(write_end, bytes(4096))
+        os.set_blocking(write_end, True)
+        shaper = lab.start(NEAR, TACTUS, "gate", "shape", "--schedule", lab.write_schedule(HALF), "--rate", "100M", "--to",
+                           WIRE, "--duration", "3s", stdout=write_end, stderr=subprocess.PIPE)
+        os.close(write_end)
+        said = shaper.communicate(timeout=TIMEOUT_S)[1]
+        os.close(read_end)
+        self.assertIn("standard output could not be written", said)
+        self.assertEqual(shaper.returncode, 3)
 
     def test_clocks(self):
         """A base time of another clock becomes TAI; and a gate of a class that there is not is named."""
@@ -380,6 +463,13 @@ class Shape(unittest.TestCase):
         self.assertGreater(int(self.said(lab, r"wire0 is up now; (\d+) frames were dropped")[1]), 0)
         self.assertTrue(Transfer(lab, data(100_000)).is_whole())
         self.assertEqual((lab.folder / "errors").read_text().count("frames are dropped"), 1)
+        lab.ip(NEAR, "link", "set", "gate0", "mtu", "2000")
+        self.said(lab, "gate0 had an MTU of 2000, and wire0 takes 600: it is that again")
+        lab.ip(NEAR, "link", "set", "gate0", "name", "gate1")
+        for word in ("down", "name wirex", "up", "mtu 1500"):
+            lab.ip(NEAR, "link", "set", WIRE if word != "up" and word != "mtu 1500" else "wirex", *word.split())
+        self.said(lab, "takes 1500 bytes now .*, 600 before; gate0: its MTU is that, too")
+        self.assertIn("mtu 1500 ", lab.ip(NEAR, "link", "show", "gate1").stdout)
         self.end(lab)
 
     def test_refusals(self):
