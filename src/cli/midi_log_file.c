@@ -137,7 +137,7 @@ int tt_midi_log_file_append(struct tt_midi_log_file *file, const struct tt_midi_
 int tt_midi_log_file_tend(struct tt_midi_log_file *file, int64_t now_mono_ns)
 {
     if (now_mono_ns >= file->anchor_mono_ns) {
-        int64_t mono_ns;
+        int64_t mono_ns = 0;
         struct tt_midi_log_clock clock = read_clock(&mono_ns);
         struct tt_midi_frame frame = tt_midi_log_clock_frame(mono_ns, clock);
         int error = tt_midi_log_file_append(file, &frame, 1);
