@@ -54,7 +54,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         }
         return 0;
     case OPTION_OUTPUT:
-        job->output = argument;
+        job->output = tt_gate_file_option("output", argument, state);
         return 0;
     default:
         return tt_gate_parse(key, argument, state);
@@ -120,8 +120,9 @@ static int refuse(const struct job *job)
         break;
     case TT_PLAN_SPREAD:
         tt_cli_say(COMMAND,
-                   "it cannot be done: %s is the first too many; behind talkers at intervals of no "
-                   "whole ns (44.1 kHz) frames change places, and %s is too full for that",
+                   "it cannot be done: %s is the first too many; %s is too full for each cycle's "
+                   "frames to be gone before the next one's come (in a ring, leave one link out, "
+                   "and streams go round the other way; a talker at 44.1 kHz needs room as well)",
                    stream, port);
         break;
     case TT_PLAN_DEADLINE:
@@ -130,13 +131,6 @@ static int refuse(const struct job *job)
             "it cannot be done: %s is the first too many; a frame would take %s to the end of "
             "%s, above its transit time",
             stream, tt_gate_us(figure).text, port);
-        break;
-    case TT_PLAN_RING:
-        tt_cli_say(
-            COMMAND,
-            "it cannot be done: with %s the ports of a ring wait for each other for ever, %s "
-            "among them; leave one link of the ring out, and streams go round the other way",
-            stream, port);
         break;
     default:
         tt_cli_say(COMMAND, "out of memory");

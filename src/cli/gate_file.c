@@ -346,6 +346,50 @@ static void add_place(json_t *root, const struct tt_json_text *json, struct tt_m
              place.column, (int)sizeof(said.text) - 40, said.text);
 }
 
+/* Characters of control, which a terminal would obey; C2 80 to C2 9F are some too. */
+static bool has_control(const char *text)
+{
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+
+        if (c < 0x20 || c == 0x7F || (c == 0xC2 && (unsigned char)text[1] < 0xA0)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* All that is in a file may be shown: names, kinds, commands. `where` leads to what is in it. */
+static int refuse_control(json_t *json, const char *where, struct tt_message *message)
+{
+    char inside[128];
+    const char *key;
+    json_t *value;
+    size_t i;
+
+    if (json_is_string(json) && has_control(json_string_value(json))) {
+        return tt_say(-EINVAL, message, "%s: there is a control character in it", where);
+    }
+    json_object_foreach(json, key, value)
+    {
+        snprintf(inside, sizeof(inside), "%.80s%s%.40s", where, where[0] ? ": " : "", key);
+        if (has_control(key)) {
+            return tt_say(-EINVAL, message, "%s: there is a control character in it", inside);
+        }
+        if (refuse_control(value, inside, message) != 0) {
+            return -EINVAL;
+        }
+    }
+    json_array_foreach(json, i, value)
+    {
+        snprintf(inside, sizeof(inside), "%.100s[%zu]", where, i);
+        if (refuse_control(value, inside, message) != 0) {
+            return -EINVAL;
+        }
+    }
+    return 0;
+}
+
 static int parse(const char *text, size_t bytes, const struct tt_gate_file_options *options,
                  struct tt_gate_file *ret_file, struct tt_message *ret_message)
 {
@@ -364,8 +408,11 @@ static int parse(const char *text, size_t bytes, const struct tt_gate_file_optio
                   "base time is past)"
                 : "");
     }
-    error = json_is_array(root) ? parse_tc(root, options, &file, ret_message)
-                                : parse_plan(root, &file, ret_message);
+    error = refuse_control(root, json_is_array(root) ? "qdiscs" : "", ret_message);
+    if (error == 0) {
+        error = json_is_array(root) ? parse_tc(root, options, &file, ret_message)
+                                    : parse_plan(root, &file, ret_message);
+    }
     file.root = root;
     if (error == 0) {
         error = tt_gate_file_compile(&file, ret_message);

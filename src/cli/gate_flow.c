@@ -227,9 +227,14 @@ int tt_gate_flow_stream(json_t *json, size_t index, struct tt_gate_file *file,
         char text[32];
 
         snprintf(text, sizeof(text), "stream %zu", index);
-        snprintf(flow.name, sizeof(flow.name), s.count > 1 ? "%.40s %" PRId64 : "%.40s",
+        snprintf(flow.name, sizeof(flow.name), s.count > 1 ? "%s %" PRId64 : "%s",
                  name ? name : text, i);
-        error = add_flow(file, &flow, &place);
+        /* It is read again, from the plan that is made. */
+        error =
+            strlen(flow.name) > TT_GATE_TEXT_MAX
+                ? tt_say(-EINVAL, message, "%s: name is longer than %d characters with its number",
+                         place.where, TT_GATE_TEXT_MAX)
+                : add_flow(file, &flow, &place);
     }
     return error;
 }
@@ -288,6 +293,6 @@ int tt_gate_flow_traffic(json_t *json, size_t index, struct tt_gate_file *file,
     error = error ? error : tt_gate_value_time(json, "offset", &place, &flow.offset_ns);
     error = error ? error : add_ways(json, file, &place, &flow);
     flow.priority = (unsigned)priority;
-    snprintf(flow.name, sizeof(flow.name), "%.40s", name ? name : kind ? kind : "tcp");
+    snprintf(flow.name, sizeof(flow.name), "%s", name ? name : kind ? kind : "tcp");
     return error ? error : add_flow(file, &flow, &place);
 }

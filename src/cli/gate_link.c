@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "audio/config_value.h"
 int tt_gate_find_device(const struct tt_gate_file *file, const char *name,
                         const struct tt_gate_place *place, unsigned *ret_device)
 {
@@ -165,8 +166,10 @@ int tt_gate_read_link(json_t *json, size_t index, struct tt_gate_file *file,
         const char *name =
             json_string_value(json_array_get(json_object_get(json, "interfaces"), i));
 
-        snprintf(file->ifnames[file->network.port_count + i], sizeof(file->ifnames[0]), "%.15s",
-                 name ? name : "");
+        if (name && tt_value_ifname(name, file->ifnames[file->network.port_count + i])) {
+            return tt_say(-EINVAL, message, "%s: interfaces: %.40s is no interface's name",
+                          place.where, name);
+        }
     }
     add_ports(file, ends[0], ends[1], rate_bps, delay_ns);
     return 0;

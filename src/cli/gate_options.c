@@ -31,6 +31,14 @@ error_t tt_gate_parse(int key, char *argument, struct argp_state *state)
     return ARGP_ERR_UNKNOWN;
 }
 
+const char *tt_gate_file_option(const char *name, const char *argument, struct argp_state *state)
+{
+    if (strcmp(argument, "-") == 0) {
+        argp_error(state, "--%s takes the name of a file; /dev/stdout is standard output", name);
+    }
+    return argument;
+}
+
 static error_t parse_common(int key, char *argument, struct argp_state *state)
 {
     struct tt_gate_options *options = state->input;
@@ -54,7 +62,7 @@ static error_t parse_page(int key, char *argument, struct argp_state *state)
 
     switch (key) {
     case OPTION_PICTURE:
-        options->picture = argument;
+        options->picture = tt_gate_file_option("picture", argument, state);
         return 0;
     case OPTION_HTML:
         options->html = tt_cli_page_option(argument, state);

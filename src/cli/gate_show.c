@@ -156,6 +156,19 @@ static bool is_late(const struct tt_flow *flow, int64_t delay_ns)
     return flow->deadline_ns > 0 && delay_ns > flow->deadline_ns;
 }
 
+/* Links on the longest way to a listener. */
+static unsigned hops_of(const struct tt_flow *flow)
+{
+    unsigned depth[TT_GATE_HOPS_MAX];
+    unsigned most = 0;
+
+    for (unsigned h = 0; h < flow->hop_count; h++) {
+        depth[h] = flow->hops[h].parent < 0 ? 1 : depth[flow->hops[h].parent] + 1;
+        most = depth[h] > most ? depth[h] : most;
+    }
+    return most;
+}
+
 void tt_gate_show_streams(const struct tt_network *network, const int64_t *delays_ns, FILE *out)
 {
     static const struct tt_column columns[] = {
@@ -181,7 +194,7 @@ void tt_gate_show_streams(const struct tt_network *network, const int64_t *delay
         }
         tt_table_cell(&table, "%s", flow->name);
         tt_table_cell(&table, "%s", tt_gate_us(flow->offset_ns).text);
-        tt_table_cell(&table, "%u", flow->hop_count);
+        tt_table_cell(&table, "%u", hops_of(flow));
         tt_table_cell(&table, "%s", unbounded ? "no bound" : tt_gate_us(delays_ns[i]).text);
         tt_table_cell(&table, "%s", tt_gate_us(flow->deadline_ns).text);
         tt_table_cell(&table, "%s",

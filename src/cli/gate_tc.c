@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "audio/config_value.h"
 #include "base/attr.h"
 #include "base/word.h"
 
@@ -368,8 +369,9 @@ int tt_gate_tc_read(const json_t *qdiscs, const struct tt_gate_place *place,
     if (!json_is_array(qdiscs)) {
         return tt_say(-EINVAL, place->message, "%s: no list of qdiscs", place->where);
     }
-    if (dev && port->name[0] == 0) {
-        snprintf(port->name, sizeof(port->name), "%s", dev);
+    if (dev && port->name[0] == 0 && tt_value_ifname(dev, port->name)) {
+        return tt_say(-EINVAL, place->message, "%s: dev %.40s is no interface's name", place->where,
+                      dev);
     }
     for (size_t i = 0; i < json_array_size(qdiscs); i++) {
         struct tt_gate_place at = {.message = place->message};

@@ -164,7 +164,7 @@ int tt_gate_value_text(const json_t *object, const char *key, const struct tt_ga
         return 0;
     }
     if (!json_is_string(member) || json_string_length(member) == 0 ||
-        json_string_length(member) > 40) {
+        json_string_length(member) > TT_GATE_TEXT_MAX) {
         return refuse(place, key, "is no text of 1 to 40 characters");
     }
     *value = json_string_value(member);

@@ -28,6 +28,7 @@ int tt_gate_value_speed(const json_t *object, const char *key, const struct tt_g
                         int64_t *value_bps);
 int tt_gate_value_bool(const json_t *object, const char *key, const struct tt_gate_place *place,
                        bool *value);
+#define TT_GATE_TEXT_MAX 40
 /* NULL where it is missing. */
 int tt_gate_value_text(const json_t *object, const char *key, const struct tt_gate_place *place,
                        const char **value);

@@ -408,20 +408,25 @@ enum tt_exit tt_meter_job_check_time(const struct tt_meter_job *job, const char 
     return TT_EXIT_GOOD;
 }
 
-static enum tt_exit judge_required(const struct tt_meter_row *row, const struct tt_verdict *verdict)
+static enum tt_exit judge_required(const struct tt_meter_job *job, const struct tt_meter_row *row,
+                                   const struct tt_verdict *verdict)
 {
     char shape[TT_DURATION_TEXT];
     char measured[TT_DURATION_TEXT];
     char least[TT_DURATION_TEXT];
 
+    tt_meter_shape_text(&row->shape, shape);
     if (tt_verdict_shows_held(verdict, buffer_ns(&row->shape))) {
+        if (!job->json) {
+            printf("%s is held, as required: at most 1 dropout in 10 s (95 %%).\n", shape);
+        }
         return TT_EXIT_GOOD;
     }
     tt_cli_say(
         TT_METER_COMMAND,
         "not enough data to say that %s is held: no dropout, but in %s only; that takes 30 s "
         "of all loads together, and %s under each. Give a longer --time",
-        tt_meter_shape_text(&row->shape, shape), tt_duration_text(verdict->measured_ns, measured),
+        shape, tt_duration_text(verdict->measured_ns, measured),
         tt_duration_text(TT_VERDICT_HELD_BUFFERS * buffer_ns(&row->shape), least));
     return TT_EXIT_INCONCLUSIVE;
 }
@@ -437,7 +442,7 @@ enum tt_exit tt_meter_row_judge(const struct tt_meter_job *job, const struct tt_
     case TT_VERDICT_TOO_NOISY:
         return TT_EXIT_INCONCLUSIVE;
     default:
-        return job->required ? judge_required(row, &verdict) : TT_EXIT_GOOD;
+        return job->required ? judge_required(job, row, &verdict) : TT_EXIT_GOOD;
     }
 }
 

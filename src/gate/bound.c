@@ -44,6 +44,7 @@ static bool hand_on(struct tt_bound_run *run)
             jitter_ns = tt_min64(jitter_ns, TT_BOUND_LONGEST_NS);
             if (jitter_ns > visit->jitter_ns) {
                 visit->jitter_ns = jitter_ns;
+                run->moved[flow->hops[h].port] = true;
                 grown = true;
             }
         }
@@ -93,6 +94,7 @@ static void make_visits(struct tt_bound_run *run)
                             flow->kind == TT_FLOW_BULK
                                 ? 1
                                 : flow->interval_samples * TT_NS_PER_S / (int64_t)flow->rate_hz,
+                        .count = 1,
                     };
                 }
             }
@@ -101,18 +103,56 @@ static void make_visits(struct tt_bound_run *run)
     run->first[network->port_count] = n;
 }
 
+static bool alike(const struct tt_bound_visit *a, const struct tt_bound_visit *b)
+{
+    return a->class == b->class && a->wire_ns == b->wire_ns && a->interval_ns == b->interval_ns &&
+           a->jitter_ns == b->jitter_ns && a->flow->kind == b->flow->kind;
+}
+
+static void group(struct tt_bound_run *run, unsigned port)
+{
+    struct tt_bound_visit *groups = &run->groups[run->first[port]];
+    size_t n = 0;
+
+    for (size_t i = run->first[port]; i < run->first[port + 1]; i++) {
+        size_t g = 0;
+
+        while (g < n && !alike(&groups[g], &run->visits[i])) {
+            g++;
+        }
+        if (g == n) {
+            groups[n++] = run->visits[i];
+        } else {
+            groups[g].count++;
+        }
+    }
+    run->group_count[port] = n;
+}
+
+/* From the top: what is held back there comes down on those below. */
+static void bound_port(struct tt_bound_run *run, unsigned port)
+{
+    group(run, port);
+    for (unsigned c = TT_GATE_CLASSES; c-- > 0;) {
+        run->bounds->ports_ns[port * TT_GATE_CLASSES + c] = tt_bound_wait(run, port, c);
+    }
+}
+
 static void settle(struct tt_bound_run *run)
 {
     const struct tt_network *network = run->network;
     bool grown = true;
 
     make_visits(run);
+    for (unsigned p = 0; p < network->port_count; p++) {
+        run->moved[p] = true;
+    }
     for (int round = 0; grown && round < ROUNDS_MAX; round++) {
         for (unsigned p = 0; p < network->port_count; p++) {
-            /* From the top: what is held back there comes down on those below. */
-            for (unsigned c = TT_GATE_CLASSES; c-- > 0;) {
-                run->bounds->ports_ns[p * TT_GATE_CLASSES + c] = tt_bound_wait(run, p, c);
+            if (run->moved[p]) {
+                bound_port(run, p);
             }
+            run->moved[p] = false;
         }
         grown = hand_on(run);
     }
@@ -132,14 +172,21 @@ int tt_gate_bound(const struct tt_network *network, struct tt_gate_bounds *ret_b
 
     run.visits = calloc(hops + 1, sizeof(*run.visits));
     run.first = calloc(network->port_count + 1, sizeof(*run.first));
+    run.groups = calloc(hops + 1, sizeof(*run.groups));
+    run.group_count = calloc(network->port_count + 1, sizeof(*run.group_count));
+    run.moved = calloc(network->port_count + 1, sizeof(*run.moved));
     run.visit_of = calloc(hops + 1, sizeof(*run.visit_of));
-    if (!run.visits || !run.first || !run.visit_of) {
+    if (!run.visits || !run.first || !run.groups || !run.group_count || !run.moved ||
+        !run.visit_of) {
         error = -ENOMEM;
     } else {
         settle(&run);
     }
     free(run.visits);
     free(run.first);
+    free(run.groups);
+    free(run.group_count);
+    free(run.moved);
     free(run.visit_of);
     return error;
 }

@@ -20,6 +20,7 @@ struct demand {
     int64_t entering_ns; /* … that may be on the wire when the class's gate opens, each time */
     bool endless;        /* TCP in it or above it */
     bool alone;          /* nothing above it */
+    int64_t own_ns;      /* what comes of the class until the frame that is looked at */
 };
 
 static bool together(const struct tt_gate_port *port, unsigned a, unsigned b)
@@ -56,8 +57,8 @@ static struct demand demand_of(const struct tt_bound_run *run, unsigned at, unsi
     struct demand demand = {
         .port = at, .class = class, .alone = true, .shortest_ns = INT64_MAX, .least_ns = INT64_MAX};
 
-    for (size_t i = run->first[at]; i < run->first[at + 1]; i++) {
-        const struct tt_bound_visit *visit = &run->visits[i];
+    for (size_t i = 0; i < run->group_count[at]; i++) {
+        const struct tt_bound_visit *visit = &run->groups[run->first[at] + i];
         bool bulk = visit->flow->kind == TT_FLOW_BULK;
 
         if (visit->class == class) {
@@ -127,45 +128,51 @@ static int64_t above(const struct tt_bound_run *run, const struct demand *demand
     int64_t sum_ns = 0;
 
     *ret_next_ns = INT64_MAX;
-    for (size_t i = run->first[demand->port]; i < run->first[demand->port + 1]; i++) {
-        const struct tt_bound_visit *visit = &run->visits[i];
+    if (demand->alone) {
+        return 0;
+    }
+    for (size_t i = 0; i < run->group_count[demand->port]; i++) {
+        const struct tt_bound_visit *visit = &run->groups[run->first[demand->port] + i];
 
         if (visit->class > demand->class && together(port, visit->class, demand->class)) {
             int64_t jitter_ns = jitter_above(run, visit, demand->port);
             int64_t times = (span_ns + jitter_ns) / visit->interval_ns + 1;
 
-            sum_ns += times * visit->wire_ns;
+            sum_ns += visit->count * times * visit->wire_ns;
             *ret_next_ns = tt_min64(*ret_next_ns, times * visit->interval_ns - jitter_ns);
         }
     }
     return sum_ns;
 }
 
-/* What comes of the class itself until behind_ns, each frame as long as its credit takes. */
-static int64_t own(const struct tt_bound_run *run, const struct demand *demand, int64_t behind_ns)
+/* What comes of the class itself until behind_ns, each frame as long as its credit takes;
+ * ret_next_ns: when after that the next may come. */
+static int64_t own(const struct tt_bound_run *run, const struct demand *demand, int64_t behind_ns,
+                   int64_t *ret_next_ns)
 {
     int64_t sum_ns = 0;
 
-    for (size_t i = run->first[demand->port]; i < run->first[demand->port + 1]; i++) {
-        const struct tt_bound_visit *visit = &run->visits[i];
+    *ret_next_ns = INT64_MAX;
+    for (size_t i = 0; i < run->group_count[demand->port]; i++) {
+        const struct tt_bound_visit *visit = &run->groups[run->first[demand->port] + i];
 
         if (visit->class == demand->class) {
-            sum_ns += ((behind_ns + visit->jitter_ns) / visit->interval_ns + 1) *
+            int64_t times = (behind_ns + visit->jitter_ns) / visit->interval_ns + 1;
+
+            sum_ns += visit->count * times *
                       scaled(&run->network->ports[demand->port], visit->class, visit->wire_ns);
+            *ret_next_ns = tt_min64(*ret_next_ns, times * visit->interval_ns - visit->jitter_ns);
         }
     }
     return sum_ns;
 }
 
-/* What has to go before a frame that comes `behind_ns` after the worst moment is out, `span_ns`
- * after that moment. */
-static int64_t work(const struct tt_bound_run *run, const struct demand *demand, int64_t behind_ns,
-                    int64_t span_ns)
+/* What has to go before the frame is out, `span_ns` after the worst moment. */
+static int64_t work(const struct tt_bound_run *run, const struct demand *demand, int64_t span_ns)
 {
     const struct tt_gate_port *port = &run->network->ports[demand->port];
     int64_t next_ns;
-    int64_t sum_ns =
-        demand->blocking_ns + own(run, demand, behind_ns) + above(run, demand, span_ns, &next_ns);
+    int64_t sum_ns = demand->blocking_ns + demand->own_ns + above(run, demand, span_ns, &next_ns);
 
     /* With credits: the last frame goes at the speed of the wire, and one before may have left a
      * debt of what that saves. */
@@ -277,10 +284,9 @@ static int64_t longest(const struct tt_bound_run *run, const struct demand *dema
     return longest_ns;
 }
 
-/* The end of a frame that comes so long after the worst moment, and when the class has neither a
- * frame nor a debt again. */
+/* The end of the frame, and when the class has neither a frame nor a debt again. */
 static int64_t end_of(const struct tt_bound_run *run, const struct demand *demand,
-                      int64_t behind_ns, int64_t *ret_over_ns)
+                      int64_t *ret_over_ns)
 {
     const struct tt_gate_port *port = &run->network->ports[demand->port];
     int64_t span_ns = 0;
@@ -291,13 +297,13 @@ static int64_t end_of(const struct tt_bound_run *run, const struct demand *deman
         if (others_ns == TT_GATE_UNBOUNDED) {
             return others_ns;
         }
-        *ret_over_ns = others_ns + own(run, demand, behind_ns);
+        *ret_over_ns = others_ns + demand->own_ns;
         /* It need not wait for the credit that it takes itself. */
         return *ret_over_ns -
                (scaled(port, demand->class, demand->shortest_ns) - demand->shortest_ns);
     }
     for (int round = 0; round < 1000 && span_ns < TT_BOUND_LONGEST_NS; round++) {
-        int64_t next_ns = longest(run, demand, work(run, demand, behind_ns, span_ns));
+        int64_t next_ns = longest(run, demand, work(run, demand, span_ns));
 
         *ret_over_ns = next_ns;
         if (next_ns == span_ns || next_ns == TT_GATE_UNBOUNDED) {
@@ -308,24 +314,6 @@ static int64_t end_of(const struct tt_bound_run *run, const struct demand *deman
     return TT_GATE_UNBOUNDED;
 }
 
-/* When after behind_ns the next frame of the class may come; INT64_MAX: none comes. */
-static int64_t next_arrival(const struct tt_bound_run *run, const struct demand *demand,
-                            int64_t behind_ns)
-{
-    int64_t next_ns = INT64_MAX;
-
-    for (size_t i = run->first[demand->port]; i < run->first[demand->port + 1]; i++) {
-        const struct tt_bound_visit *visit = &run->visits[i];
-
-        if (visit->class == demand->class) {
-            int64_t times = (behind_ns + visit->jitter_ns) / visit->interval_ns + 1;
-
-            next_ns = tt_min64(next_ns, times * visit->interval_ns - visit->jitter_ns);
-        }
-    }
-    return next_ns;
-}
-
 /* Whether more comes for ever than goes. */
 static bool is_too_much(const struct tt_bound_run *run, const struct demand *demand)
 {
@@ -333,14 +321,15 @@ static bool is_too_much(const struct tt_bound_run *run, const struct demand *dem
     int64_t comes_ppb = 0;
     int64_t goes_ppb = TT_NS_PER_S;
 
-    for (size_t i = run->first[demand->port]; i < run->first[demand->port + 1]; i++) {
-        const struct tt_bound_visit *visit = &run->visits[i];
+    for (size_t i = 0; i < run->group_count[demand->port]; i++) {
+        const struct tt_bound_visit *visit = &run->groups[run->first[demand->port] + i];
         bool same = visit->class == demand->class;
 
         if (same || (visit->class > demand->class && together(port, visit->class, demand->class))) {
             int64_t each_ns = same ? scaled(port, visit->class, visit->wire_ns) : visit->wire_ns;
 
-            comes_ppb += tt_min64(each_ns * TT_NS_PER_S / visit->interval_ns, TT_NS_PER_S * 2);
+            comes_ppb += visit->count *
+                         tt_min64(each_ns * TT_NS_PER_S / visit->interval_ns, TT_NS_PER_S * 2);
         }
     }
     if (!is_open(port, demand->class)) {
@@ -365,14 +354,17 @@ int64_t tt_bound_wait(const struct tt_bound_run *run, unsigned port, unsigned cl
         return TT_GATE_UNBOUNDED;
     }
     while (!demand.endless && behind_ns < TT_BOUND_LONGEST_NS) {
+        int64_t next_ns;
         int64_t over_ns;
-        int64_t end_ns = end_of(run, &demand, behind_ns, &over_ns);
+        int64_t end_ns;
 
+        demand.own_ns = own(run, &demand, behind_ns, &next_ns);
+        end_ns = end_of(run, &demand, &over_ns);
         if (end_ns == TT_GATE_UNBOUNDED) {
             return TT_GATE_UNBOUNDED;
         }
         longest_ns = tt_max64(longest_ns, end_ns - behind_ns);
-        behind_ns = next_arrival(run, &demand, behind_ns);
+        behind_ns = next_ns;
         if (over_ns <= behind_ns) {
             return longest_ns;
         }

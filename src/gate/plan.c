@@ -186,7 +186,7 @@ static void sort_by_port(struct tt_plan_run *run)
     run->port_first[ports] = run->visit_count;
 }
 
-/* By the longest way from a talker; on a ring that grows for ever and is stopped. */
+/* By the longest way from a talker; on a ring that grows for ever, is stopped and told by that. */
 static void order_ports(struct tt_plan_run *run)
 {
     unsigned *depth = calloc(run->network->port_count + 1, sizeof(*depth));
@@ -199,9 +199,10 @@ static void order_ports(struct tt_plan_run *run)
             const struct tt_plan_visit *visit = &run->visits[i];
             unsigned least = visit->parent < 0 ? 0 : depth[run->visits[visit->parent].port] + 1;
 
-            if (depth[visit->port] < least && least <= TT_GATE_HOPS_MAX) {
-                depth[visit->port] = least;
-                moved = true;
+            if (depth[visit->port] < least) {
+                run->ring = run->ring || least > TT_GATE_HOPS_MAX;
+                moved = moved || least <= TT_GATE_HOPS_MAX;
+                depth[visit->port] = least <= TT_GATE_HOPS_MAX ? least : depth[visit->port];
             }
         }
     }
@@ -225,6 +226,7 @@ static void run_done(struct tt_plan_run *run)
     free(run->order);
     free(run->arrivals_ns);
     free(run->early_ns);
+    free(run->packed_ns);
     free(run->ends_ns);
     free(run->spreads_ns);
     free(run->closes_ns);
@@ -246,16 +248,18 @@ static bool make_frames(struct tt_plan_run *run)
     size_t n = 0;
 
     for (size_t i = 0; i < run->visit_count; i++) {
+        run->visits[i].first = n;
         n += (size_t)tt_plan_frames(run, &run->visits[i]);
     }
     run->arrivals_ns = calloc(n + 1, sizeof(*run->arrivals_ns));
     run->early_ns = calloc(n + 1, sizeof(*run->early_ns));
+    run->packed_ns = calloc(n + 1, sizeof(*run->packed_ns));
     run->ends_ns = calloc(n + 1, sizeof(*run->ends_ns));
     run->spreads_ns = calloc(n + 1, sizeof(*run->spreads_ns));
     run->closes_ns = calloc(n + 1, sizeof(*run->closes_ns));
     run->items = calloc(n + 1, sizeof(*run->items));
-    return run->arrivals_ns && run->early_ns && run->ends_ns && run->spreads_ns && run->closes_ns &&
-           run->items;
+    return run->arrivals_ns && run->early_ns && run->packed_ns && run->ends_ns && run->spreads_ns &&
+           run->closes_ns && run->items;
 }
 
 /* With the first `streams` streams. */

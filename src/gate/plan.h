@@ -4,14 +4,19 @@
  * its talker launches. What is left of the cycle is one window for everything else: no plan leaves
  * more.
  *
- * In every cycle each stream brings the same frames to a port at the same phases. The window opens
- * at the first moment from which it never runs empty; so it is as long as its frames. Frames that
- * come while it is open are the next cycle's where they are behind its cut. Ports on a ring may
- * wait for each other; they are gone through until nothing moves any more.
+ * In every cycle each stream brings the same frames to a port. A window opens at the first moment
+ * from which it never runs empty, whichever frame comes first; so it is as long as its frames. No
+ * frame of the next cycle can come before it has closed, so that no frame ever takes another's
+ * place: not where two come at once, not where a talker is silent, starts or stops, and not where
+ * clocks, launches and latencies are off by the margin. Where ports wait for each other, as on a
+ * ring, windows begin with slots of the cycle instead, and frames wait for them (plan_slots.c).
+ * Either is a search that may miss: what is refused as TT_PLAN_SPREAD may be possible. It never
+ * was below a third of each link, and is certain on n bridges in a ring that are loaded to more
+ * than 1 - 1/n all around.
  * A talker whose interval is no whole number of ns (44.1 kHz) cannot keep an offset in a cycle: it
  * has a frame in each class measurement interval (125 us, or the power of two of it that is not
- * longer than its interval), and its frames wait for the talker's next window. Behind such a talker
- * frames change places; a window then opens when all that may come is there. Uses the heap (tt_plan
+ * longer than its interval), and its frames wait for the talker's next window, which opens when all
+ * others are there. Uses the heap (tt_plan
  * only).
  */
 #ifndef TT_GATE_PLAN_H
@@ -20,7 +25,7 @@
 #include "gate/network.h"
 
 struct tt_plan_options {
-    int64_t margin_ns;         /* a window is longer by this at both ends */
+    int64_t margin_ns; /* a window is longer by this at both ends: how far clocks may be apart */
     int64_t best_effort_bytes; /* the longest other frame, that has to fit into what is left */
     unsigned reserve_percent;  /* of a link for streams, at most */
     int64_t cycle_max_ns;
@@ -40,9 +45,8 @@ enum tt_plan_fault {
     TT_PLAN_LOAD,        /* above reserve_percent of a link */
     TT_PLAN_BEST_EFFORT, /* no cycle leaves room for the longest other frame */
     TT_PLAN_DEADLINE,
-    TT_PLAN_RING,    /* ports that wait for each other did not come to rest */
     TT_PLAN_VARYING, /* frames of streams without a whole interval differ too much at one talker */
-    TT_PLAN_SPREAD,  /* frames that change places might come while the window before is open */
+    TT_PLAN_SPREAD,  /* frames might come while the window of the cycle before is open */
     TT_PLAN_MEMORY,
     TT_PLAN_FAULTS
 };

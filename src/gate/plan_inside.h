@@ -4,6 +4,8 @@
 #ifndef TT_GATE_PLAN_INSIDE_H
 #define TT_GATE_PLAN_INSIDE_H
 
+#include <limits.h>
+
 #include "base/ns.h"
 #include "gate/plan.h"
 
@@ -19,13 +21,21 @@ struct tt_plan_visit {
 
 /* A frame at the port that is worked on. */
 struct tt_plan_item {
-    int64_t phase_ns; /* of its arrival, at the latest */
+    int64_t phase_ns; /* of its arrival, packed */
     int64_t wire_ns;
-    int64_t early_ns; /* it may come earlier by so much */
+    int64_t late_ns;  /* it may come later by so much … */
+    int64_t early_ns; /* … or earlier */
+    unsigned from;    /* port, or TT_PLAN_TALKER */
     bool varies;      /* it may not come at all */
     bool any_time;    /* … and, at its talker, when it likes */
     size_t frame;
+    /* Of it and all behind it: */
+    int64_t before_ns; /* on the wire, in front */
+    int64_t lead_ns;   /* the most that one comes later than those in front take */
+    int64_t first_ns;  /* the earliest */
 };
+
+#define TT_PLAN_TALKER UINT_MAX
 
 struct tt_plan_run {
     struct tt_network *network;
@@ -38,14 +48,17 @@ struct tt_plan_run {
     size_t *port_first;
     int64_t *varying_ns;  /* by port */
     unsigned *order;      /* of ports: feeders first, as far as there are no rings */
+    bool ring;            /* there are, or lines of more than TT_GATE_HOPS_MAX */
     int64_t *arrivals_ns; /* at the latest, and so much earlier … */
     int64_t *early_ns;
+    /* At the latest too, but with those from one wire one behind the other: which of them is the
+     * last is open, that there is one only is not. Of all that come from some time on, packed
+     * times say the most. */
+    int64_t *packed_ns;
     int64_t *ends_ns; /* … and off the wire */
     int64_t *spreads_ns;
-    int64_t *closes_ns; /* of the window that it goes in */
-    size_t frame_count;
+    int64_t *closes_ns;         /* of the window that it goes in */
     struct tt_plan_item *items; /* of the port that is worked on, and of those: */
-    bool mixed;                 /* they may come in another order than the plan's */
     bool any_time;              /* some come when they like */
 };
 
@@ -72,6 +85,11 @@ static inline int64_t tt_plan_interval_ns(const struct tt_flow *flow)
     return measured_ns <= interval_ns ? measured_ns : 0;
 }
 
+static inline int64_t tt_plan_phase(const struct tt_plan_run *run, int64_t ns)
+{
+    return ns - tt_floor_div(ns, run->plan->cycle_ns) * run->plan->cycle_ns;
+}
+
 static inline int64_t tt_plan_frames(const struct tt_plan_run *run,
                                      const struct tt_plan_visit *visit)
 {
@@ -87,6 +105,14 @@ static inline enum tt_plan_fault tt_plan_refuse(struct tt_plan_run *run, enum tt
     return fault;
 }
 
+/* plan_place.c: by what comes from which port, and then by phase. */
+void tt_plan_sort(struct tt_plan_item *items, size_t n, bool by_port);
+/* Places the port's window and says when each frame is off the wire. false: frames of
+ * the next cycle might be in front. */
+bool tt_plan_place(struct tt_plan_run *run, unsigned port);
+/* plan_slots.c: windows at fixed phases, each frame waiting for its port's next. false: no phases
+ * were found. */
+bool tt_plan_slots(struct tt_plan_run *run);
 /* plan_times.c: sets offsets, windows and the frames' times; judges the delays. */
 enum tt_plan_fault tt_plan_times(struct tt_plan_run *run);
 

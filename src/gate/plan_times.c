@@ -7,11 +7,6 @@
 
 #define ROUNDS_MAX 64
 
-static int64_t phase_of(const struct tt_plan_run *run, int64_t ns)
-{
-    return ns - tt_floor_div(ns, run->plan->cycle_ns) * run->plan->cycle_ns;
-}
-
 static bool has_varying(const struct tt_plan_run *run, unsigned port)
 {
     for (size_t i = run->port_first[port]; i < run->port_first[port + 1]; i++) {
@@ -24,26 +19,73 @@ static bool has_varying(const struct tt_plan_run *run, unsigned port)
     return false;
 }
 
-/* A talker launches its streams one behind the other from the start of the cycle on; all at once
- * where they have to be there before those that come at any time. */
-static void launch(struct tt_plan_run *run)
+/* When what comes from other bridges is at the port, without any wait: for a first guess in
+ * open_ns. */
+static void guess(struct tt_plan_run *run)
 {
     for (unsigned p = 0; p < run->network->port_count; p++) {
+        run->plan->windows[p].open_ns = 0;
+    }
+    for (size_t n = 0; n < run->network->port_count; n++) {
+        unsigned p = run->order[n];
+        int64_t *open_ns = &run->plan->windows[p].open_ns;
+
+        for (size_t i = run->port_first[p]; i < run->port_first[p + 1]; i++) {
+            const struct tt_plan_visit *visit = &run->visits[run->of_port[i]];
+            const struct tt_plan_visit *from =
+                visit->parent < 0 ? NULL : &run->visits[visit->parent];
+
+            if (from && from->parent >= 0) {
+                *open_ns =
+                    tt_max64(*open_ns, run->plan->windows[from->port].open_ns + from->wire_ns +
+                                           run->network->ports[from->port].delay_ns);
+            }
+        }
+    }
+}
+
+/* When the talker at the port starts, so that its frames are at the next ports before the others:
+ * these take least of the cycle then. */
+static int64_t first_launch(const struct tt_plan_run *run, unsigned port)
+{
+    int64_t at_ns = 0;
+    int64_t wire_ns = 0;
+
+    for (size_t i = 0; i < run->visit_count; i++) {
+        const struct tt_plan_visit *visit = &run->visits[i];
+
+        if (visit->parent >= 0 && run->visits[visit->parent].port == port &&
+            run->visits[visit->parent].parent < 0) {
+            at_ns = tt_max64(at_ns, run->plan->windows[visit->port].open_ns);
+            wire_ns += run->visits[visit->parent].wire_ns;
+        }
+    }
+    return at_ns - wire_ns - run->network->ports[port].delay_ns;
+}
+
+/* A talker launches its streams one behind the other; all at once where they have to be there
+ * before those that come at any time. */
+static void launch(struct tt_plan_run *run)
+{
+    guess(run);
+    for (unsigned p = 0; p < run->network->port_count; p++) {
         bool at_once = has_varying(run, p);
-        int64_t at_ns = 0;
+        int64_t at_ns = first_launch(run, p);
 
         for (size_t i = run->port_first[p]; i < run->port_first[p + 1]; i++) {
             const struct tt_plan_visit *visit = &run->visits[run->of_port[i]];
             struct tt_flow *flow = &run->network->flows[visit->flow];
 
             if (visit->parent < 0) {
-                flow->offset_ns = at_ns % tt_plan_interval_ns(flow);
+                int64_t interval_ns = tt_plan_interval_ns(flow);
+
+                flow->offset_ns = at_ns - tt_floor_div(at_ns, interval_ns) * interval_ns;
                 at_ns += at_once ? 0 : visit->wire_ns;
             }
         }
     }
     for (size_t i = 0; i < run->visit_count; i++) {
-        struct tt_plan_visit *visit = &run->visits[i];
+        const struct tt_plan_visit *visit = &run->visits[i];
         const struct tt_flow *flow = &run->network->flows[visit->flow];
         int64_t before_ns = 0; /* without any wait, for a first guess */
         /* It comes at any time; what is said holds for what a window finds there. */
@@ -52,214 +94,49 @@ static void launch(struct tt_plan_run *run)
         for (int v = visit->parent; v >= 0; v = run->visits[v].parent) {
             before_ns += run->visits[v].wire_ns + run->network->ports[run->visits[v].port].delay_ns;
         }
-        visit->first = run->frame_count;
-        for (int64_t k = 0; k < tt_plan_frames(run, visit); k++) {
-            run->arrivals_ns[run->frame_count++] =
-                flow->offset_ns + (varies ? 0 : k * tt_plan_interval_ns(flow)) + before_ns;
-        }
-    }
-}
-
-static int by_phase(const struct tt_plan_item *a, const struct tt_plan_item *b)
-{
-    if (a->phase_ns != b->phase_ns) {
-        return a->phase_ns < b->phase_ns ? -1 : 1;
-    }
-    return a->frame < b->frame ? -1 : 1;
-}
-
-static void sort_items(struct tt_plan_item *items, size_t n)
-{
-    /* Shell's: nearly sorted after the first round. */
-    for (size_t gap = n / 2; gap > 0; gap /= 2) {
-        for (size_t i = gap; i < n; i++) {
-            struct tt_plan_item item = items[i];
-            size_t j = i;
-
-            for (; j >= gap && by_phase(&item, &items[j - gap]) < 0; j -= gap) {
-                items[j] = items[j - gap];
-            }
-            items[j] = item;
-        }
-    }
-}
-
-/* A cut of the cycle, in front of an item, and what comes of it. */
-struct cut {
-    size_t at;
-    int64_t open_ns;  /* the window */
-    int64_t close_ns; /* … without margins */
-    int64_t wait_ns;  /* of all together */
-    bool safe;        /* no frame can come before the window that was has closed */
-};
-
-/* The window opens at the first moment from which it never runs empty. What comes at any time takes
- * what the others leave: those are all there before. */
-static struct cut cut_at(const struct tt_plan_run *run, size_t n, size_t at)
-{
-    struct cut cut = {.at = at, .open_ns = INT64_MIN};
-    int64_t first_ns = INT64_MAX;
-    int64_t before_ns = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        const struct tt_plan_item *item = &run->items[(at + i) % n];
-        int64_t at_ns = item->phase_ns + (at + i >= n ? run->plan->cycle_ns : 0);
-
-        cut.open_ns = tt_max64(cut.open_ns, run->any_time ? at_ns : at_ns - before_ns);
-        cut.wait_ns += before_ns - at_ns;
-        first_ns = tt_min64(first_ns, at_ns - item->early_ns);
-        before_ns += item->wire_ns;
-    }
-    cut.wait_ns += cut.open_ns * (int64_t)n;
-    cut.close_ns = cut.open_ns + before_ns;
-    cut.safe =
-        !run->mixed || first_ns >= cut.close_ns + run->options->margin_ns - run->plan->cycle_ns;
-    return cut;
-}
-
-/* The one with the least wait of those that are safe. */
-static struct cut best_cut(const struct tt_plan_run *run, size_t n)
-{
-    struct cut best = {.wait_ns = INT64_MAX};
-
-    for (size_t i = 0; i < n; i++) {
-        struct cut cut = cut_at(run, n, i);
-
-        if (cut.safe > best.safe || (cut.safe == best.safe && cut.wait_ns < best.wait_ns)) {
-            best = cut;
-        }
-    }
-    return best;
-}
-
-static size_t gather(struct tt_plan_run *run, unsigned port)
-{
-    size_t n = 0;
-
-    run->mixed = false;
-    run->any_time = false;
-
-    for (size_t i = run->port_first[port]; i < run->port_first[port + 1]; i++) {
-        const struct tt_plan_visit *visit = &run->visits[run->of_port[i]];
-
         for (int64_t k = 0; k < tt_plan_frames(run, visit); k++) {
             size_t frame = visit->first + (size_t)k;
 
-            run->items[n] = (struct tt_plan_item){
-                .phase_ns = phase_of(run, run->arrivals_ns[frame]),
-                .early_ns = run->early_ns[frame],
-                .wire_ns = visit->wire_ns,
-                .frame = frame,
-                .varies = tt_plan_varies(&run->network->flows[visit->flow]),
-                .any_time = visit->parent < 0,
-            };
-            run->items[n].any_time &= run->items[n].varies;
-            run->any_time = run->any_time || run->items[n].any_time;
-            run->mixed = run->mixed || run->any_time || run->items[n].early_ns > 0;
-            n++;
+            run->early_ns[frame] = 0;
+            run->arrivals_ns[frame] =
+                flow->offset_ns + (varies ? 0 : k * tt_plan_interval_ns(flow)) + before_ns;
+            run->packed_ns[frame] = run->arrivals_ns[frame];
         }
     }
-    sort_items(run->items, n);
-    /* Which of two that come at once is first, nobody says; behind them it matters. */
-    for (size_t i = 1; i < n; i++) {
-        run->mixed = run->mixed || run->items[i].phase_ns == run->items[i - 1].phase_ns;
-    }
-    return n;
 }
 
-/* Whether item k may be in front of item i. */
-static bool may_precede(const struct tt_plan_item *k, const struct tt_plan_item *i)
+/* Packs what comes from each wire: from the last on, each behind all that follow it. Where lengths
+ * differ it may be the longest that is cut in two by the time from which on one counts. */
+static void pack(struct tt_plan_run *run, size_t n)
 {
-    return k->any_time || i->any_time || k->phase_ns - k->early_ns <= i->phase_ns;
-}
+    struct tt_plan_item *items = run->items;
 
-/* When item i is off the wire at the latest: with all in front of it that may be, since the window
- * has opened or, where the wire had nothing to do, since one of them has come. Items by phase. */
-static int64_t latest_end(const struct tt_plan_run *run, size_t n, size_t i, int64_t open_ns)
-{
-    const struct tt_plan_item *items = run->items;
-    int64_t before_ns = 0;
-    int64_t latest_ns = 0;
+    tt_plan_sort(items, n, true);
+    for (size_t last = n; last > 0;) {
+        size_t first = last - 1;
+        int64_t longest_ns = items[first].wire_ns;
+        int64_t shortest_ns = longest_ns;
+        int64_t at_ns = items[first].phase_ns;
 
-    for (size_t k = n; k-- > 0;) {
-        if (may_precede(&items[k], &items[i])) {
-            before_ns += items[k].wire_ns;
-            latest_ns = tt_max64(latest_ns, tt_max64(open_ns, items[k].phase_ns) + before_ns);
+        for (; first > 0 && items[first - 1].from == items[first].from; first--) {
+            longest_ns = tt_max64(longest_ns, items[first - 1].wire_ns);
+            shortest_ns = tt_min64(shortest_ns, items[first - 1].wire_ns);
         }
-    }
-    return latest_ns;
-}
-
-/* At the earliest: behind those that must be in front of it. */
-static int64_t earliest_end(const struct tt_plan_run *run, size_t n, size_t i, int64_t open_ns)
-{
-    const struct tt_plan_item *item = &run->items[i];
-    int64_t came_ns = item->phase_ns - item->early_ns;
-    int64_t before_ns = 0;
-
-    for (size_t k = 0; !item->any_time && k < n && run->items[k].phase_ns < came_ns; k++) {
-        before_ns += run->items[k].varies ? 0 : run->items[k].wire_ns;
-    }
-    return tt_max64(item->any_time ? open_ns : came_ns, open_ns + before_ns) + item->wire_ns;
-}
-
-/* Where places change, frames end within the window, sooner or later. */
-static void change_places(struct tt_plan_run *run, size_t n, const struct cut *cut)
-{
-    int64_t margin_ns = run->options->margin_ns;
-
-    for (size_t i = 0; i < cut->at; i++) {
-        run->items[i].phase_ns += run->plan->cycle_ns;
-    }
-    sort_items(run->items, n);
-    for (size_t i = 0; i < n; i++) {
-        const struct tt_plan_item *item = &run->items[i];
-        int64_t latest_ns = cut->close_ns + margin_ns;
-
-        if (!item->any_time) {
-            latest_ns = tt_min64(latest_ns, latest_end(run, n, i, cut->open_ns));
+        at_ns += longest_ns > shortest_ns ? longest_ns : 0;
+        for (size_t i = last; i-- > first;) {
+            run->packed_ns[items[i].frame] =
+                run->arrivals_ns[items[i].frame] - tt_max64(0, items[i].phase_ns - at_ns);
+            at_ns -= items[i].wire_ns;
         }
-        run->ends_ns[item->frame] = latest_ns + run->arrivals_ns[item->frame] - item->phase_ns;
-        run->spreads_ns[item->frame] =
-            latest_ns - earliest_end(run, n, i, cut->open_ns - margin_ns);
+        last = first;
     }
-}
-
-/* Places the port's window and says when each frame is off the wire. false: it cannot be. */
-static bool place(struct tt_plan_run *run, unsigned port)
-{
-    size_t n = gather(run, port);
-    int64_t margin_ns = run->options->margin_ns;
-    struct cut cut = best_cut(run, n);
-    int64_t at_ns = cut.open_ns;
-
-    run->plan->windows[port] = (struct tt_plan_window){0};
-    if (n == 0) {
-        return true;
-    }
-    for (size_t i = 0; i < n; i++) {
-        const struct tt_plan_item *item = &run->items[(cut.at + i) % n];
-        int64_t phase_ns = item->phase_ns + (cut.at + i >= n ? run->plan->cycle_ns : 0);
-
-        at_ns += item->wire_ns;
-        run->ends_ns[item->frame] = at_ns + run->arrivals_ns[item->frame] - phase_ns;
-        run->spreads_ns[item->frame] = 0;
-        /* Whatever the order in which those come that come at once. */
-        run->closes_ns[item->frame] =
-            run->arrivals_ns[item->frame] - phase_ns + cut.close_ns + margin_ns;
-    }
-    run->plan->windows[port].open_ns = phase_of(run, cut.open_ns - margin_ns);
-    run->plan->windows[port].width_ns = cut.close_ns - cut.open_ns + 2 * margin_ns;
-    if (run->mixed) {
-        change_places(run, n, &cut);
-    }
-    return cut.safe;
 }
 
 /* What left one port is what comes to the next. true: something has moved. */
 static bool hand_on(struct tt_plan_run *run, unsigned port)
 {
     bool moved = false;
+    size_t n = 0;
 
     for (size_t i = run->port_first[port]; i < run->port_first[port + 1]; i++) {
         const struct tt_plan_visit *visit = &run->visits[run->of_port[i]];
@@ -270,6 +147,13 @@ static bool hand_on(struct tt_plan_run *run, unsigned port)
             size_t comes = visit->first + (size_t)k;
             int64_t at_ns = run->ends_ns[left] + run->network->ports[from->port].delay_ns;
 
+            run->items[n++] = (struct tt_plan_item){
+                .phase_ns =
+                    tt_plan_phase(run, run->ends_ns[left] - run->plan->windows[from->port].open_ns),
+                .wire_ns = from->wire_ns,
+                .from = from->port,
+                .frame = comes,
+            };
             /* It only grows, so that it comes to rest on a ring too. */
             moved = moved || run->arrivals_ns[comes] != at_ns ||
                     run->early_ns[comes] < run->spreads_ns[left];
@@ -277,46 +161,34 @@ static bool hand_on(struct tt_plan_run *run, unsigned port)
             run->early_ns[comes] = tt_max64(run->early_ns[comes], run->spreads_ns[left]);
         }
     }
+    pack(run, n);
     return moved;
 }
 
-/* What goes to listeners alone is not of a ring. */
-static bool feeds(const struct tt_plan_run *run, unsigned port)
-{
-    for (size_t i = 0; i < run->visit_count; i++) {
-        const struct tt_plan_visit *visit = &run->visits[i];
-
-        if (visit->parent >= 0 && run->visits[visit->parent].port == port) {
-            return true;
-        }
-    }
-    return false;
-}
-
+/* Windows that open as soon as what comes lets them, port by port. */
 static enum tt_plan_fault settle(struct tt_plan_run *run)
 {
     bool moved = true;
-    unsigned moving = 0;
 
+    launch(run);
     for (unsigned p = 0; p < run->network->port_count; p++) {
-        place(run, p);
+        tt_plan_place(run, p);
     }
     for (int round = 0; moved && round < ROUNDS_MAX; round++) {
         moved = false;
         for (size_t i = 0; i < run->network->port_count; i++) {
             if (hand_on(run, run->order[i])) {
-                place(run, run->order[i]);
-                moving = feeds(run, run->order[i]) ? run->order[i] : moving;
+                tt_plan_place(run, run->order[i]);
                 moved = true;
             }
         }
     }
-    for (unsigned p = 0; !moved && p < run->network->port_count; p++) {
-        if (!place(run, p)) {
+    for (unsigned p = 0; p < run->network->port_count; p++) {
+        if (!tt_plan_place(run, p) || moved) {
             return tt_plan_refuse(run, TT_PLAN_SPREAD, p, 0);
         }
     }
-    return moved ? tt_plan_refuse(run, TT_PLAN_RING, moving, 0) : TT_PLAN_OK;
+    return TT_PLAN_OK;
 }
 
 static enum tt_plan_fault judge(struct tt_plan_run *run)
@@ -346,11 +218,32 @@ static enum tt_plan_fault judge(struct tt_plan_run *run)
     return TT_PLAN_OK;
 }
 
+static enum tt_plan_fault try_way(struct tt_plan_run *run, bool in_slots)
+{
+    enum tt_plan_fault fault = TT_PLAN_OK;
+
+    if (!in_slots) {
+        fault = settle(run);
+    } else if (!tt_plan_slots(run)) {
+        return tt_plan_refuse(run, TT_PLAN_SPREAD, run->plan->port, 0);
+    }
+    return fault == TT_PLAN_OK ? judge(run) : fault;
+}
+
+/* Windows that follow each other come round a ring at another time than they began: there slots are
+ * faster. Where neither can be, a deadline is said before other faults. */
 enum tt_plan_fault tt_plan_times(struct tt_plan_run *run)
 {
-    enum tt_plan_fault fault;
+    enum tt_plan_fault fault = try_way(run, run->ring);
+    struct tt_plan first = *run->plan;
+    enum tt_plan_fault second;
 
-    launch(run);
-    fault = settle(run);
-    return fault == TT_PLAN_OK ? judge(run) : fault;
+    if (fault == TT_PLAN_OK) {
+        return fault;
+    }
+    second = try_way(run, !run->ring);
+    if (second == TT_PLAN_OK || (second == TT_PLAN_DEADLINE && fault != TT_PLAN_DEADLINE)) {
+        return second;
+    }
+    return tt_plan_refuse(run, fault, first.port, first.figure);
 }

@@ -289,7 +289,8 @@ static void account(struct run *run, uint32_t at, const struct tt_sim_frame *fra
 
     run->result->frames += segments;
     result->frames += segments;
-    result->busy_ns += frame->end_ns - frame->start_ns;
+    result->busy_ns +=
+        tt_max64(0, tt_min64(frame->end_ns, run->options->duration_ns) - frame->start_ns);
     result->wait_max_ns[frame->class] =
         tt_max64(result->wait_max_ns[frame->class], frame->start_ns - queued_ns);
     if (frame->end_ns > frame->close_ns) {

@@ -62,8 +62,8 @@ static int find(const char *name, struct device *ret_device)
 
 bool tt_midi_device_same(const char *a, const char *b)
 {
-    struct device x;
-    struct device y;
+    struct device x = {0};
+    struct device y = {0};
 
     return find(a, &x) == 0 && find(b, &y) == 0 && x.is_seq == y.is_seq && x.number == y.number &&
            (x.subdevice == y.subdevice || x.subdevice < 0 || y.subdevice < 0);

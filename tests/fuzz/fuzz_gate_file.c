@@ -57,6 +57,9 @@ static struct fuzz_reason reasons[] = {
     {"kind is none of", 0},
     {"every is 0", 0},
     {"more than 20000", 0},
+    {"there is a control character", 0},
+    {"is no interface's name", 0},
+    {"with its number", 0},
 };
 
 const struct fuzz_reason *fuzz_reasons(size_t *ret_count)

@@ -75,6 +75,12 @@ FILES = {
     "no-way": {"links": [LINK, {"between": ["c", "d"], "speed": "1G"}], "streams": [{"from": "a", "to": "c"}]},
     "traffic-kind": traffic(kind="fax"),
     "every": traffic(kind="udp", every=0),
+    "control": stream(name="a\x1b[2J"),
+    "control-key": plan(devices={"a\u009b": {}}),
+    "control-dev": [{**TAPRIO, "dev": "\x07"}],
+    "dev": [{**TAPRIO, "dev": "eth 0"}],
+    "interfaces": {"links": [{**LINK, "interfaces": ["eth/0", "eth1"]}]},
+    "name-number": stream(name="n" * 40, count=2),
     "too-many": plan(streams=[{"from": "a", "to": "b", "count": 20000}, {"from": "a", "to": "b"}]),
 }
 

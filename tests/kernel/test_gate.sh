@@ -146,4 +146,17 @@ longest=$(greatest wire_busy_max_ns /tmp/verified)
 bound=$(greatest overrun_bound_ns /tmp/simulated)
 figure "the longest overrun: $longest ns; at most $bound ns"
 check "overruns are no longer than the simulation of this kernel says" at_most "$longest" "$bound"
+
+# ---- a kernel without one of the modules
+tc -n talker qdisc del dev talker0 root
+below=',{"kind":"cbs","parent":"100:2","options":{"idleslope":20000,"sendslope":-80000,"hicredit":30,"locredit":-1470}}'
+taprio 2 $MAP2 "$q01" "$two"
+modprobe -r sch_cbs
+echo /bin/false >/proc/sys/kernel/modprobe
+at talker tactus gate apply -i talker0 --force /tmp/gates.json >/tmp/missing 2>&1
+outcome=$?
+sed 's/^/# /' /tmp/missing
+check "a module that is missing is a refusal" [ $outcome = 1 ]
+# shellcheck disable=SC2016
+check "... with the way to get it" grep -q 'this kernel has no cbs: `modprobe sch_cbs`' /tmp/missing
 finish

@@ -33,6 +33,7 @@ EXTRA = {
     "shaper": HEAP,
     "simulate": HEAP,
     "plan": HEAP,
+    "plan_slots": HEAP,
     "bound": HEAP,
     "media_clock": MATHS,
     "hist": MATHS,

@@ -351,7 +351,7 @@ class Soak(Meter):
         self.assertTrue(json.loads((self.path / "log.jsonl").read_text().splitlines()[-1])["final"])
 
     def test_who_watches_stands_still(self):
-        """A pipe that nobody reads is full: the log goes on, and an interrupt ends it."""
+        """A pipe that nobody reads is full: the log goes on, an interrupt ends it, and what is lost is said."""
         ends = os.pipe()
         self.addCleanup(lambda: [os.close(end) for end in ends])
         os.set_blocking(ends[1], False)
@@ -364,7 +364,7 @@ class Soak(Meter):
         for _ in range(2):
             self.grows(log, log.stat().st_size if log.exists() else 0, by=lambda: self.stop_and_go(process))
         process.send_signal(signal.SIGINT)
-        self.ended(process)
+        self.assertIn("standard output could not be written", self.ended(process, codes=(3,))[1])
         self.assertTrue(json.loads(log.read_text().splitlines()[-1])["final"])
 
     def test_log_without_room(self):

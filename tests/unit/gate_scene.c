@@ -32,6 +32,12 @@ void scene_init(struct scene *s)
     s->findings = (struct tt_gate_findings){s->items, TT_COUNT_OF(s->items), 0};
 }
 
+void scene_init_flow(struct scene *s, enum tt_flow_kind kind, unsigned priority, int64_t bytes)
+{
+    scene_init(s);
+    scene_flow(s, kind, priority, bytes);
+}
+
 void scene_run(struct scene *s)
 {
     struct tt_network network = {&s->port, 1, &s->flow, s->flow.hop_count > 0};

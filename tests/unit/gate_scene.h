@@ -19,6 +19,8 @@ struct scene {
 
 /* tc-taprio(8)'s set-up: 3 classes on 8 queues, 100 Mbit/s, in software. */
 void scene_init(struct scene *s);
+/* The flow is what passes, besides. */
+void scene_init_flow(struct scene *s, enum tt_flow_kind kind, unsigned priority, int64_t bytes);
 void scene_flow(struct scene *s, enum tt_flow_kind kind, unsigned priority, int64_t bytes);
 void scene_run(struct scene *s);
 /* NULL: there is none of that kind. */

@@ -5,17 +5,21 @@
 
 #include "test.h"
 
-void world_init(struct world *w)
+struct world *world_new(void)
 {
-    *w = (struct world){.network = {w->ports, 0, w->flows, 0}};
+    struct world *w = calloc(1, sizeof(*w));
+
+    w->network = (struct tt_network){w->ports, 0, w->flows, 0};
     w->result.flows = w->flow_results;
     w->result.ports = w->port_results;
+    return w;
 }
 
-void world_done(struct world *w)
+void world_free(struct world *w)
 {
     for (size_t i = 0; i < w->network.port_count; i++)
         tt_gate_list_free(w->ports[i].list);
+    free(w);
 }
 
 struct tt_gate_port *add_port(struct world *w, int64_t rate_bps)

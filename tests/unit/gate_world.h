@@ -27,8 +27,8 @@ struct world {
     int64_t free_ns[PORTS];
 };
 
-void world_init(struct world *w);
-void world_done(struct world *w);
+struct world *world_new(void);
+void world_free(struct world *w);
 /* Of eight classes, one for each priority. */
 struct tt_gate_port *add_port(struct world *w, int64_t rate_bps);
 /* The first n entries of the port's in the world. */

@@ -145,10 +145,10 @@ struct made_network *made_tree(unsigned branches, unsigned leaves, unsigned stre
     return made;
 }
 
-uint64_t made_network_run(struct made_network *made)
+uint64_t made_network_run(struct made_network *made, int64_t duration_ns)
 {
     struct tt_network *network = &made->network;
-    struct tt_sim_options options = {.duration_ns = 20 * MS};
+    struct tt_sim_options options = {.duration_ns = duration_ns};
     struct tt_sim_result result = {.flows = made->flow_results, .ports = made->port_results};
     size_t streams = network->flow_count;
     uint64_t late = 0;
@@ -169,15 +169,20 @@ uint64_t made_network_run(struct made_network *made)
         port->schedule = (struct tt_gate_schedule){.base_tai_ns = made->plan.windows[p].open_ns,
                                                    .entries = made->entries[p],
                                                    .entry_count = 2};
+        tt_gate_list_free(port->list);
         port->list = tt_gate_list_new(&port->schedule);
     }
     if (tt_simulate(network, &options, &result) != 0)
         return UINT64_MAX;
     network->flow_count = streams;
     for (size_t i = 0; i < streams; i++) {
+        const struct tt_flow_result *flow = &made->flow_results[i];
         /* What was launched within the last 2 ms may be on its way. */
-        late += made->flow_results[i].late + (made->flow_results[i].delivered < 140) +
-                made->flow_results[i].dropped;
+        uint64_t on_its_way = (uint64_t)(2 * MS * (int64_t)network->flows[i].rate_hz / 1000000000 /
+                                         network->flows[i].interval_samples) +
+                              1;
+
+        late += flow->late + (flow->delivered + on_its_way < flow->launched) + flow->dropped;
     }
     for (unsigned p = 0; p < network->port_count; p++)
         late += made->port_results[p].overruns;

@@ -35,8 +35,8 @@ unsigned made_port(struct made_network *made, const char *name, int64_t rate_bps
 /* 6 frames of 48 kHz. ports: the path, ended by -1. */
 struct tt_flow *made_stream(struct made_network *made, int64_t frame_bytes, const int *path);
 
-/* Gates as planned, and 20 ms of all that, with full frames of best effort at each port. Returns
+/* Gates as planned, and so long of all that, with full frames of best effort at each port. Returns
  * how many frames were late or have not come. */
-uint64_t made_network_run(struct made_network *made);
+uint64_t made_network_run(struct made_network *made, int64_t duration_ns);
 
 #endif

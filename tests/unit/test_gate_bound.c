@@ -25,12 +25,11 @@ static void assert_reached(const struct world *w, size_t flow)
 /* The class's frame comes 1 ns too late for its window of 125 us: it waits for the next. */
 static void test_worst_moment_is_reached(void **state)
 {
-    struct world *w = calloc(1, sizeof(*w));
+    struct world *w = world_new();
     struct tt_gate_port *port;
     struct tt_flow *flow;
 
     (void)state;
-    world_init(w);
     port = add_port(w, 100 * MBIT);
     w->entries[0][0] = (struct tt_gate_entry){TT_GATE_SET, 1 << 3, 125000};
     w->entries[0][1] = (struct tt_gate_entry){TT_GATE_SET, 1 << 0, 875000};
@@ -43,19 +42,17 @@ static void test_worst_moment_is_reached(void **state)
     assert_int_equal(w->flow_bounds[0], MS - 1961 + 123040);
     assert_int_equal(w->flow_results[0].late, 50);
     assert_int_equal(w->wrong, 0);
-    world_done(w);
-    free(w);
+    world_free(w);
 }
 
 /* Four at once, and two of the class above, behind a full frame that has just begun, by priority
  * alone, over two hops. */
 static void test_priority_is_reached(void **state)
 {
-    struct world *w = calloc(1, sizeof(*w));
+    struct world *w = world_new();
     struct tt_flow *last;
 
     (void)state;
-    world_init(w);
     add_port(w, 100 * MBIT)->delay_ns = 5000;
     add_port(w, 100 * MBIT)->delay_ns = 5000;
     add_flow(w, TT_FLOW_TIMED, 0, 1514, 2 * MS);
@@ -70,20 +67,18 @@ static void test_priority_is_reached(void **state)
     world_run(w, 20 * MS, false);
     assert_int_equal(w->flow_bounds[4], 123040 + 4 * 17920 + 4 * 33920 + 5000 + 17920 + 5000);
     assert_reached(w, 4);
-    world_done(w);
-    free(w);
+    world_free(w);
 }
 
 /* Frames of a class at 10 % that all come at once are as far apart as its slope says; a full frame
  * that begins just before the last may go holds that up, and one before does not. */
 static void test_credits_are_reached(void **state)
 {
-    struct world *w = calloc(1, sizeof(*w));
+    struct world *w = world_new();
     struct tt_gate_port *port;
     struct tt_flow *full;
 
     (void)state;
-    world_init(w);
     port = add_port(w, 100 * MBIT);
     port->cbs[3] = (struct tt_gate_cbs){.set = true, .idle_kbps = 10000, .send_kbps = -90000};
     for (unsigned i = 0; i < 5; i++)
@@ -102,18 +97,16 @@ static void test_credits_are_reached(void **state)
     world_run(w, 1000 * MS, false);
     assert_int_equal(w->flow_bounds[4], 4 * 200000 + 20000 + 123040);
     assert_reached(w, 4);
-    world_done(w);
-    free(w);
+    world_free(w);
 }
 
 /* A shaped class below one that comes twice in the time: both count once, at the end. */
 static void test_credits_below_others(void **state)
 {
-    struct world *w = calloc(1, sizeof(*w));
+    struct world *w = world_new();
     struct tt_gate_port *port;
 
     (void)state;
-    world_init(w);
     port = add_port(w, 100 * MBIT);
     port->cbs[2] = (struct tt_gate_cbs){.set = true, .idle_kbps = 20000, .send_kbps = -80000};
     for (unsigned i = 0; i < 3; i++)
@@ -124,18 +117,16 @@ static void test_credits_below_others(void **state)
     world_run(w, 1000 * MS, false);
     assert_int_equal(w->flow_bounds[2], 2 * 100000 + 20000 + 123040 + 2 * 100000);
     assert_reached(w, 2);
-    world_done(w);
-    free(w);
+    world_free(w);
 }
 
 /* A class that has waited behind its gate comes with all that it has on the one below. */
 static void test_held_back_is_reached(void **state)
 {
-    struct world *w = calloc(1, sizeof(*w));
+    struct world *w = world_new();
     struct tt_gate_port *port;
 
     (void)state;
-    world_init(w);
     port = add_port(w, 100 * MBIT);
     w->entries[0][0] = (struct tt_gate_entry){TT_GATE_SET, 0x01, 900000};
     w->entries[0][1] = (struct tt_gate_entry){TT_GATE_SET, 0x21, 600000};
@@ -146,8 +137,7 @@ static void test_held_back_is_reached(void **state)
     assert_true(w->flow_results[1].delay_max_ns > 123040 + 3 * 36000);
     assert_true(w->flow_results[1].delay_max_ns <= w->flow_bounds[1]);
     assert_int_equal(w->wrong, 0);
-    world_done(w);
-    free(w);
+    world_free(w);
 }
 
 /* Many small frames, several in one period of others, and shapers: what is held back comes at once.
@@ -221,10 +211,9 @@ static void test_random_networks(void **state)
 
     (void)state;
     for (uint64_t n = 0; n < networks; n++) {
-        struct world *w = calloc(1, sizeof(*w));
+        struct world *w = world_new();
         uint64_t seed = n;
 
-        world_init(w);
         if (n % 2)
             draw_dense(w, &seed);
         else
@@ -238,8 +227,7 @@ static void test_random_networks(void **state)
                          (long long)w->flow_results[i].delay_max_ns, (long long)w->flow_bounds[i]);
             bounded += w->flow_bounds[i] != TT_GATE_UNBOUNDED;
         }
-        world_done(w);
-        free(w);
+        world_free(w);
     }
     assert_true(bounded > 2 * networks);
 }

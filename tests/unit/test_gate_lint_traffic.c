@@ -12,8 +12,7 @@ static void test_never_sent(void **state)
     struct scene s;
 
     (void)state;
-    scene_init(&s);
-    scene_flow(&s, TT_FLOW_BULK, 3, 1514);
+    scene_init_flow(&s, TT_FLOW_BULK, 3, 1514);
     s.entries[0].interval_ns = 60000;
     s.entries[1].interval_ns = 40000;
     scene_expect(&s, TT_GATE_WRONG, "never_sent");
@@ -24,8 +23,7 @@ static void test_never_sent(void **state)
     assert_string_equal(scene_find(&s, "never_sent")->remedy,
                         "widen it to 123.04 us, or lower the MTU by 288 bytes");
     /* A static guard band takes a full frame's time off. */
-    scene_init(&s);
-    scene_flow(&s, TT_FLOW_BULK, 3, 1514);
+    scene_init_flow(&s, TT_FLOW_BULK, 3, 1514);
     s.port.mode = TT_GATE_OFFLOAD;
     s.port.clock_given = false;
     s.port.driver = TT_DRIVER_FELIX;
@@ -36,8 +34,7 @@ static void test_never_sent(void **state)
     s.findings.count = 0;
     scene_expect(&s, TT_GATE_NOTE, NULL);
     /* 7240 bytes at once before 5.13. */
-    scene_init(&s);
-    scene_flow(&s, TT_FLOW_BULK, 2, 1514);
+    scene_init_flow(&s, TT_FLOW_BULK, 2, 1514);
     s.flow.gso_bytes = 7240;
     s.port.kernel = 5012;
     scene_expect(&s, TT_GATE_WRONG, "whole_never_sent");
@@ -53,21 +50,18 @@ static void test_traffic(void **state)
 
     (void)state;
     /* 4 of 123.04 in 500: 7.84 us to spare. */
-    scene_init(&s);
-    scene_flow(&s, TT_FLOW_BULK, 3, 1514);
+    scene_init_flow(&s, TT_FLOW_BULK, 3, 1514);
     s.entries[1].interval_ns = 200000;
     scene_expect(&s, TT_GATE_WARNING, "little_slack");
     assert_non_null(strstr(scene_find(&s, "little_slack")->what, "7.84 us to spare"));
-    scene_init(&s);
-    scene_flow(&s, TT_FLOW_STREAM, 3, 100);
+    scene_init_flow(&s, TT_FLOW_STREAM, 3, 100);
     scene_expect(&s, TT_GATE_WRONG, "launch_on_edge");
     s.flow.offset_ns = 1000;
     s.findings.count = 0;
     scene_run(&s);
     assert_null(scene_find(&s, "launch_on_edge"));
     /* 100 Mbit/s, class A: 1518 bytes every 125 us are 98.7. */
-    scene_init(&s);
-    scene_flow(&s, TT_FLOW_STREAM, 3, 1518);
+    scene_init_flow(&s, TT_FLOW_STREAM, 3, 1518);
     scene_expect(&s, TT_GATE_WRONG, "reserved_too_much");
     assert_non_null(scene_find(&s, "window_too_small"));
     scene_init(&s);
@@ -91,8 +85,7 @@ static void test_slack(void **state)
 
     (void)state;
     /* 200 bytes take 17.92 us, every 125 us; from window to window it is 1 ms: 8 of them. */
-    scene_init(&s);
-    scene_flow(&s, TT_FLOW_STREAM, 2, 200);
+    scene_init_flow(&s, TT_FLOW_STREAM, 2, 200);
     s.flow.offset_ns = 1000;
     s.port.class_of_priority[2] = 2;
     s.entries[1].mask = 1;
@@ -112,8 +105,7 @@ static void test_overrun(void **state)
     struct scene s;
 
     (void)state;
-    scene_init(&s);
-    scene_flow(&s, TT_FLOW_BULK, 3, 1514);
+    scene_init_flow(&s, TT_FLOW_BULK, 3, 1514);
     s.port.size_table = false;
     s.entries[0].interval_ns = 123000;
     s.entries[1].mask = 2;

@@ -21,7 +21,6 @@ static void make_2021(struct world *w, int64_t window_ns, unsigned kernel)
     struct tt_gate_port *port;
     struct tt_flow *flow;
 
-    world_init(w);
     port = add_port(w, 100 * MBIT);
     port->kernel = kernel;
     w->entries[0][0] = (struct tt_gate_entry){TT_GATE_SET, 0x40, window_ns};
@@ -33,15 +32,14 @@ static void make_2021(struct world *w, int64_t window_ns, unsigned kernel)
 
 static void test_2021_unsegmented(void **state)
 {
-    struct world *w = calloc(1, sizeof(*w));
+    struct world *w = world_new();
 
     (void)state;
     make_2021(w, 500000, 5012);
     world_run(w, 100 * MS, true);
     assert_int_equal(w->flow_results[0].delivered, 0);
     assert_true(w->port_results[0].never[6]);
-    world_done(w);
-    free(w);
+    world_free(w);
 }
 
 /* 46.336 Mbit/s is the limit (payload of 1448 bytes), 23.168 in 360 us, 11.584 in 125 us. */
@@ -56,7 +54,7 @@ static void test_2021_segmented(void **state)
     (void)state;
     for (size_t i = 0; i < TT_COUNT_OF(rows); i++)
         for (size_t k = 0; k < TT_COUNT_OF(kernels); k++) {
-            struct world *w = calloc(1, sizeof(*w));
+            struct world *w = world_new();
 
             make_2021(w, rows[i].window_ns, kernels[k]);
             world_run(w, 1000 * MS, kernels[k] != 0);
@@ -66,8 +64,7 @@ static void test_2021_segmented(void **state)
                 assert_int_equal(w->port_results[0].overruns, 0);
                 assert_int_equal(w->wrong, 0);
             }
-            world_done(w);
-            free(w);
+            world_free(w);
         }
 }
 
@@ -75,7 +72,7 @@ static void test_2021_segmented(void **state)
  * us too late. */
 static void test_headers_forgotten(void **state)
 {
-    struct world *w = calloc(1, sizeof(*w));
+    struct world *w = world_new();
 
     (void)state;
     make_2021(w, 360000, 5010);
@@ -83,8 +80,7 @@ static void test_headers_forgotten(void **state)
     world_run(w, 100 * MS, true);
     assert_int_equal(w->flow_results[0].delivered, 300);
     assert_int_equal(w->port_results[0].overrun_max_ns, 9120);
-    world_done(w);
-    free(w);
+    world_free(w);
 }
 
 struct held {
@@ -114,7 +110,7 @@ static void test_verified(void **state)
 
     (void)state;
     for (size_t k = 0; k < TT_COUNT_OF(kernels); k++) {
-        struct world *w = calloc(1, sizeof(*w));
+        struct world *w = world_new();
         struct held held = {0};
         struct tt_sim_options options = {
             .duration_ns = 1000 * MS, .as_linux = kernels[k] != 0, .sent = hold, .context = &held};
@@ -142,8 +138,7 @@ static void test_verified(void **state)
             assert_int_equal(held.of[TT_PLACE_INSIDE], 334);
             assert_int_equal(held.of[TT_PLACE_BUSY], 3 * 334);
         }
-        world_done(w);
-        free(w);
+        world_free(w);
     }
 }
 
@@ -151,7 +146,7 @@ static void test_verified(void **state)
  * last moment missed; and nothing is where hardware keeps the gates. */
 static void test_not_excused(void **state)
 {
-    struct world *w = calloc(1, sizeof(*w));
+    struct world *w = world_new();
     struct tt_gate_verifier v;
     struct tt_gate_verdict verdict;
 
@@ -177,8 +172,7 @@ static void test_not_excused(void **state)
     tt_gate_verifier_init(&v, w->ports, false, 1920);
     tt_gate_verify(&v, 6, 378880, 1514, &verdict);
     assert_int_equal(verdict.place, TT_PLACE_INSIDE);
-    world_done(w);
-    free(w);
+    world_free(w);
 }
 
 int main(void)
