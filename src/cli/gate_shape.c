@@ -13,6 +13,7 @@
 #include "cli/cmd.h"
 #include "cli/cmd_gate.h"
 #include "gate/wire_time.h"
+#include "os/interfaces.h"
 #include "os/qdisc.h"
 #include "run/pace.h"
 
@@ -165,6 +166,22 @@ static enum tt_exit use_schedule(struct tt_gate_shape *job)
     return TT_EXIT_GOOD;
 }
 
+/* Longer segments than the interface takes are never cut. */
+static enum tt_exit check_cut(const struct tt_gate_shape *job)
+{
+    unsigned mtu_bytes = FRAME_BYTES_FULL;
+
+    if (job->ifname) {
+        (void)tt_interface_mtu(job->ifname, &mtu_bytes);
+    }
+    if (job->setup.shaper.cut_bytes >= mtu_bytes) {
+        tt_cli_say(COMMAND, "--cut %zu: no segment is so long, the MTU is %u; give less, or off",
+                   job->setup.shaper.cut_bytes, mtu_bytes);
+        return TT_EXIT_USAGE;
+    }
+    return TT_EXIT_GOOD;
+}
+
 void tt_gate_shape_say_windows(const struct tt_gate_shape *job, const struct tt_gate_list *list)
 {
     const struct tt_shaper_setup *shaper = &job->setup.shaper;
@@ -278,6 +295,9 @@ int tt_cmd_gate_shape(int argc, char **argv)
         return code;
     }
     code = use_schedule(&job);
+    if (code == TT_EXIT_GOOD) {
+        code = check_cut(&job);
+    }
     if (code == TT_EXIT_GOOD) {
         code = find_rate(&job);
     }

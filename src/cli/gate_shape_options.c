@@ -9,6 +9,8 @@
 #include "cli/gate_value.h"
 #include "os/qdisc.h"
 
+#define QUEUE_BYTES_MAX (64 << 20)
+
 enum {
     OPTION_SCHEDULE = 256,
     OPTION_RATE,
@@ -64,19 +66,6 @@ static const struct argp_option options[] = {
     {0},
 };
 
-static void parse_bytes(const char *name, const char *argument, unsigned long least,
-                        struct argp_state *state, size_t *ret_bytes)
-{
-    char *end;
-    unsigned long value = strtoul(argument, &end, 10);
-
-    if (end == argument || *end != 0 || value < least || value > 64 << 20) {
-        argp_error(state, "--%s %s: give a number of bytes from %lu to 64 MiB", name, argument,
-                   least);
-    }
-    *ret_bytes = value;
-}
-
 static void parse_rule(struct tt_gate_shape *job, const char *argument, struct argp_state *state)
 {
     struct tt_classifier *classifier = &job->setup.classifier;
@@ -112,18 +101,6 @@ static void parse_text(struct tt_gate_shape *job, int key, const char *argument,
     }
 }
 
-static void parse_priority(struct tt_gate_shape *job, const char *argument,
-                           struct argp_state *state)
-{
-    char *end;
-    long value = strtol(argument, &end, 10);
-
-    if (end == argument || *end != 0 || value < 0 || value >= TT_QDISC_PRIORITIES) {
-        argp_error(state, "--priority %s: give a number from 0 to 15", argument);
-    }
-    job->setup.priority = (int)value;
-}
-
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
     struct tt_gate_shape *job = state->input;
@@ -153,15 +130,17 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case OPTION_CUT:
         job->setup.shaper.cut_bytes = 0;
         if (strcmp(argument, "off") != 0) {
-            parse_bytes("cut", argument, 1, state, &job->setup.shaper.cut_bytes);
+            job->setup.shaper.cut_bytes =
+                (size_t)tt_cli_number_option("cut", argument, state, 1, TT_SEGMENT_PACKET_MAX);
         }
         return 0;
     case OPTION_QUEUE:
-        parse_bytes("queue", argument, TT_SEGMENT_PACKET_MAX, state,
-                    &job->setup.shaper.queue_bytes);
+        job->setup.shaper.queue_bytes = (size_t)tt_cli_number_option(
+            "queue", argument, state, TT_SEGMENT_PACKET_MAX, QUEUE_BYTES_MAX);
         return 0;
     case OPTION_PRIORITY:
-        parse_priority(job, argument, state);
+        job->setup.priority =
+            (int)tt_cli_number_option("priority", argument, state, 0, TT_QDISC_PRIORITIES - 1);
         return 0;
     case OPTION_WHOLE:
         job->setup.shaper.whole = true;
@@ -190,6 +169,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
             argp_error(state, "which gates? Give --schedule FILE");
         } else if (!job->ifname && !job->explain) {
             argp_error(state, "where to? Give --to IF");
+        } else if (job->setup.shaper.margin_ns >= 0 && !job->setup.shaper.strict && !job->explain) {
+            argp_error(state, "--margin is for --mode strict");
         }
         return 0;
     default:

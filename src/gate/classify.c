@@ -3,6 +3,7 @@
  */
 #include "gate/classify.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,6 +39,19 @@ unsigned tt_classify(const struct tt_classifier *classifier, const struct tt_hea
     return classifier->class_of_priority[priority];
 }
 
+/* Digits and nothing else: no sign, no space; hexadecimal behind 0x. Where they end; NULL: none. */
+static const char *read_number(const char *text, unsigned long *ret_value)
+{
+    bool hexadecimal = text[0] == '0' && text[1] == 'x' && isxdigit((unsigned char)text[2]);
+    char *end;
+
+    if (!isdigit((unsigned char)text[0])) {
+        return NULL;
+    }
+    *ret_value = strtoul(text, &end, hexadecimal ? 16 : 10);
+    return end;
+}
+
 const char *tt_rule_parse(const char *text, struct tt_rule *ret_rule)
 {
     static const struct {
@@ -56,19 +70,17 @@ const char *tt_rule_parse(const char *text, struct tt_rule *ret_rule)
         size_t length = strlen(kinds[kind].name);
         unsigned long value;
         unsigned long class;
-        char *end;
+        const char *end;
 
         if (strncmp(text, kinds[kind].name, length) != 0) {
             continue;
         }
-        value = strtoul(text + length, &end, 0);
-        if (end == text + length || *end != '=' || value < kinds[kind].least ||
-            value > kinds[kind].most) {
+        end = read_number(text + length, &value);
+        if (!end || *end != '=' || value < kinds[kind].least || value > kinds[kind].most) {
             return kinds[kind].fault;
         }
-        text = end + 1;
-        class = strtoul(text, &end, 10);
-        if (end == text || *end != 0 || class >= TT_GATE_CLASSES) {
+        end = read_number(end + 1, &class);
+        if (!end || *end != 0 || class >= TT_GATE_CLASSES) {
             return "has no class from 0 to 15 behind the =";
         }
         *ret_rule = (struct tt_rule){(enum tt_rule_kind)kind, (uint16_t)value, (uint8_t) class};

@@ -56,12 +56,34 @@ static bool is_signed(const uint8_t *tcp, size_t header_bytes)
     return false;
 }
 
+/* Of addresses, protocol and length. A routing header would put another destination here; a host
+ * that uses one has its checksums filled in before. */
+static uint64_t sum_pseudo(const struct tt_headers *h, const uint8_t *frame, size_t l4_bytes)
+{
+    const uint8_t *ip = frame + h->l3;
+
+    return sum_words(ip + (h->ipv6 ? 8 : 12), h->ipv6 ? 32 : 8, h->protocol + (uint64_t)l4_bytes);
+}
+
+/* A packet that only passes through may be damaged: cut, it would have good checksums. The stack's
+ * own ones are yet to be filled in. */
+static bool is_intact(const struct tt_segmenter *s, const uint8_t *packet)
+{
+    const struct tt_headers *h = &s->headers;
+    size_t l4 = tt_headers_l4(h);
+    size_t l4_bytes = h->end - l4;
+
+    return s->gso.kind != TT_GSO_NONE || s->gso.needs_checksum ||
+           ((h->ipv6 || fold(sum_words(packet + h->l3, h->l3_bytes, 0)) == 0) &&
+            fold(sum_words(packet + l4, l4_bytes, sum_pseudo(h, packet, l4_bytes))) == 0);
+}
+
 static bool may_be_cut(const struct tt_segmenter *s, const uint8_t *packet)
 {
     const uint8_t *tcp = packet + tt_headers_l4(&s->headers);
 
     return s->headers.protocol == TT_IP_TCP && (tcp[13] & (SYN | RST | URG)) == 0 &&
-           !is_signed(tcp, s->headers.l4_bytes);
+           !is_signed(tcp, s->headers.l4_bytes) && is_intact(s, packet);
 }
 
 static enum tt_segment_fault check_gso(const struct tt_segmenter *s)
@@ -131,14 +153,16 @@ bool tt_segmenter_can_mark(const struct tt_segmenter *segmenter)
 static void mark_congestion(const struct tt_headers *h, uint8_t *frame)
 {
     uint8_t *ip = frame + h->l3;
+    uint64_t sum;
 
     if (h->ipv6) {
         ip[1] |= ECN_CE << 4;
         return;
     }
+    /* RFC 1624: a wrong checksum stays wrong. */
+    sum = (uint64_t)(uint16_t)~tt_get_be16(ip + 10) + (uint16_t)~tt_get_be16(ip);
     ip[1] |= ECN_CE;
-    tt_put_be16(ip + 10, 0);
-    tt_put_be16(ip + 10, fold(sum_words(ip, (size_t)(ip[0] & 0x0F) * 4, 0)));
+    tt_put_be16(ip + 10, fold(sum + tt_get_be16(ip)));
 }
 
 static void fix_ip(const struct tt_segmenter *s, uint8_t *frame, size_t frame_bytes)
@@ -154,15 +178,6 @@ static void fix_ip(const struct tt_segmenter *s, uint8_t *frame, size_t frame_by
     tt_put_be16(ip + 4, (uint16_t)(tt_get_be16(ip + 4) + s->index));
     tt_put_be16(ip + 10, 0);
     tt_put_be16(ip + 10, fold(sum_words(ip, h->l3_bytes, 0)));
-}
-
-/* Of addresses, protocol and length. A routing header would put another destination here; a host
- * that uses one has its checksums filled in before. */
-static uint64_t sum_pseudo(const struct tt_headers *h, const uint8_t *frame, size_t l4_bytes)
-{
-    const uint8_t *ip = frame + h->l3;
-
-    return sum_words(ip + (h->ipv6 ? 8 : 12), h->ipv6 ? 32 : 8, h->protocol + (uint64_t)l4_bytes);
 }
 
 static void fix_l4(const struct tt_segmenter *s, uint8_t *frame, size_t frame_bytes, bool last)

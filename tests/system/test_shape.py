@@ -485,6 +485,8 @@ class Shape(unittest.TestCase):
         fixed = ["--schedule", good, "--rate", "100M"]
         refused(2, "Give --schedule", "--to", "wire0")
         refused(2, "Give --to", *fixed)
+        refused(2, "--margin is for --mode strict", *fixed, "--to", "wire0", "--margin", "5us")
+        refused(2, "no segment is so long, the MTU is 1500", *fixed, "--to", "wire0", "--cut", 5000)
         refused(2, "is no speed", "--schedule", good, "--rate", "fast", "--to", "wire0")
         refused(2, "Give --rate", "--schedule", good, "--to", "wire0")
         refused(2, "is no rule", *fixed, "--to", "wire0", "--class", "colour:3=1")

@@ -177,6 +177,32 @@ static void test_refused(void **state)
     assert_int_equal(tt_segmenter_init(&s, packet, bytes, &gso), TT_SEGMENT_SIZE);
 }
 
+/* What passes through with its checksums filled in: cut only where they are right. */
+static void test_damaged(void **state)
+{
+    struct made_packet made = {.flags = ACK, .payload_bytes = 1000, .traffic_class = 2};
+    struct tt_gso gso;
+    struct tt_segmenter s;
+    size_t bytes = make_packet(&made, packet, &gso);
+    uint8_t whole[1514];
+
+    (void)state;
+    assert_int_equal(tt_segmenter_init(&s, packet, bytes, &gso), TT_SEGMENT_OK);
+    bytes = tt_segmenter_next(&s, packet, tt_segmenter_full(&s), false, whole);
+    gso = (struct tt_gso){0};
+    assert_int_equal(tt_segmenter_init(&s, whole, bytes, &gso), TT_SEGMENT_OK);
+    assert_true(s.less);
+    for (size_t at = 14 + 4; at < bytes;
+         at += 301) { /* the IP header's identification, the payload */
+        whole[at] ^= 1;
+        assert_int_equal(tt_segmenter_init(&s, whole, bytes, &gso), TT_SEGMENT_OK);
+        assert_false(s.less);
+        tt_segmenter_next(&s, whole, tt_segmenter_full(&s), true, frame);
+        assert_false(take_apart(frame, bytes).good);
+        whole[at] ^= 1;
+    }
+}
+
 static void test_control(void **state)
 {
     struct tt_headers headers;
@@ -203,7 +229,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sizes),           cmocka_unit_test(test_random_cuts),
         cmocka_unit_test(test_what_is_not_cut), cmocka_unit_test(test_congestion_mark),
-        cmocka_unit_test(test_refused),         cmocka_unit_test(test_control),
+        cmocka_unit_test(test_refused),         cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_control),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

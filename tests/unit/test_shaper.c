@@ -418,6 +418,11 @@ static void test_classes(void **state)
     assert_non_null(tt_rule_parse("pcp:3", &rule));
     assert_non_null(tt_rule_parse("pcp:3=16", &rule));
     assert_non_null(tt_rule_parse("vlan:3=1", &rule));
+    assert_non_null(tt_rule_parse("port: 5=1", &rule));
+    assert_non_null(tt_rule_parse("port:1=-18446744073709551615", &rule));
+    assert_non_null(tt_rule_parse("port:1=+1", &rule));
+    assert_null(tt_rule_parse("port:010=1", &rule));
+    assert_int_equal(rule.value, 10);
 }
 
 int main(void)
