@@ -108,15 +108,21 @@ static int refuse(const struct job *job)
     case TT_PLAN_BEST_EFFORT:
         tt_cli_say(COMMAND,
                    "it cannot be done: with %s nothing up to a cycle of %s leaves the %s on %s "
-                   "that other frames of %" PRId64 " bytes take (limits.cycle, limits.best_effort)",
-                   stream, tt_gate_us(limits->cycle_max_ns).text, tt_gate_us(figure).text, port,
-                   limits->best_effort_bytes);
+                   "that the longest other frame takes (limits.cycle, limits.best_effort, traffic)",
+                   stream, tt_gate_us(limits->cycle_max_ns).text, tt_gate_us(figure).text, port);
         break;
     case TT_PLAN_VARYING:
         tt_cli_say(COMMAND,
                    "it cannot be done: with %s, frames of very different lengths leave %s at "
                    "intervals of no whole ns (44.1 kHz); give them talkers of their own",
                    stream, port);
+        break;
+    case TT_PLAN_SHARED:
+        tt_cli_say(COMMAND,
+                   "it cannot be done: %s has priority %" PRId64 " and meets streams on %s, whose "
+                   "window holds the priorities 2 and 3 and has room for streams alone; give it "
+                   "another",
+                   stream, figure, port);
         break;
     case TT_PLAN_SPREAD:
         tt_cli_say(COMMAND,
@@ -160,7 +166,7 @@ static int set_gates(struct job *job, unsigned p)
     };
     port->class_count = 2;
     for (unsigned i = 0; i < TT_GATE_PRIORITIES; i++) {
-        port->class_of_priority[i] = i == 2 || i == 3;
+        port->class_of_priority[i] = tt_plan_is_stream_priority(i);
     }
     for (unsigned c = 0; c < 2; c++) {
         port->queue_count[c] = 1;

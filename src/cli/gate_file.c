@@ -98,8 +98,8 @@ static int read_limits(json_t *json, struct tt_gate_file *file, struct tt_messag
         (file->limits.cycle_max_ns < 1000 || file->limits.cycle_max_ns > TT_NS_PER_S)) {
         error = tt_say(-EINVAL, message, "limits: cycle is not from 1us to 1s");
     }
-    if (error == 0 && file->limits.margin_ns > TT_NS_PER_MS) {
-        error = tt_say(-EINVAL, message, "limits: margin is longer than 1ms");
+    if (error == 0 && (file->limits.margin_ns < 100 || file->limits.margin_ns > TT_NS_PER_MS)) {
+        error = tt_say(-EINVAL, message, "limits: margin is not from 100ns to 1ms");
     }
     return error;
 }

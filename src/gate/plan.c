@@ -87,15 +87,54 @@ static int64_t longest_varying(const struct tt_plan_run *run, unsigned port)
     return longest_ns;
 }
 
+/* The longest frame of each port beside the streams: what is told, and what may come untold. */
+static void find_others(struct tt_plan_run *run)
+{
+    const struct tt_network *network = run->network;
+
+    for (unsigned p = 0; p < network->port_count; p++) {
+        run->other_ns[p] = tt_wire_ns(tt_wire_bytes(run->options->best_effort_bytes),
+                                      tt_gate_rate(&network->ports[p]));
+    }
+    for (unsigned i = 0; i < network->flow_count; i++) {
+        const struct tt_flow *flow = &network->flows[i];
+
+        for (unsigned h = 0; flow->kind != TT_FLOW_STREAM && h < flow->hop_count; h++) {
+            int64_t *other_ns = &run->other_ns[flow->hops[h].port];
+
+            *other_ns = tt_max64(*other_ns, wire_ns_of(run, i, flow->hops[h].port));
+        }
+    }
+}
+
+/* What is no stream has no place in a window that holds the streams just so. */
+static enum tt_plan_fault keep_apart(struct tt_plan_run *run)
+{
+    for (size_t i = 0; i < run->network->flow_count; i++) {
+        const struct tt_flow *flow = &run->network->flows[i];
+
+        if (flow->kind == TT_FLOW_STREAM || !tt_plan_is_stream_priority(flow->priority)) {
+            continue;
+        }
+        for (unsigned h = 0; h < flow->hop_count; h++) {
+            unsigned p = flow->hops[h].port;
+
+            if (run->port_first[p + 1] > run->port_first[p]) {
+                run->plan->flow = i;
+                return tt_plan_refuse(run, TT_PLAN_SHARED, p, flow->priority);
+            }
+        }
+    }
+    return TT_PLAN_OK;
+}
+
 /* Whether the cycle that the plan has will do. */
 static enum tt_plan_fault try_cycle(struct tt_plan_run *run)
 {
     int64_t cycle_ns = run->plan->cycle_ns;
 
     for (unsigned p = 0; p < run->network->port_count; p++) {
-        int64_t other_ns = tt_wire_ns(tt_wire_bytes(run->options->best_effort_bytes),
-                                      tt_gate_rate(&run->network->ports[p])) +
-                           2 * run->options->margin_ns;
+        int64_t other_ns = run->other_ns[p] + 2 * run->options->margin_ns;
         int64_t longest_ns = longest_varying(run, p);
         int64_t used_ns = 0;
 
@@ -224,6 +263,7 @@ static void run_done(struct tt_plan_run *run)
     free(run->of_port);
     free(run->port_first);
     free(run->order);
+    free(run->other_ns);
     free(run->arrivals_ns);
     free(run->early_ns);
     free(run->packed_ns);
@@ -272,13 +312,16 @@ static enum tt_plan_fault attempt(struct tt_plan_run *run, size_t hops)
     run->of_port = calloc(hops + 1, sizeof(*run->of_port));
     run->port_first = calloc(ports + 2, sizeof(*run->port_first));
     run->order = calloc(ports + 1, sizeof(*run->order));
-    if (!run->visits || !run->of_port || !run->port_first || !run->order) {
+    run->other_ns = calloc(ports + 1, sizeof(*run->other_ns));
+    if (!run->visits || !run->of_port || !run->port_first || !run->order || !run->other_ns) {
         return tt_plan_refuse(run, TT_PLAN_MEMORY, 0, 0);
     }
     make_visits(run);
     sort_by_port(run);
     order_ports(run);
-    fault = choose_cycle(run);
+    find_others(run);
+    fault = keep_apart(run);
+    fault = fault == TT_PLAN_OK ? choose_cycle(run) : fault;
     if (fault == TT_PLAN_OK && !make_frames(run)) {
         fault = tt_plan_refuse(run, TT_PLAN_MEMORY, 0, 0);
     }
@@ -319,7 +362,8 @@ enum tt_plan_fault tt_plan(struct tt_network *network, const struct tt_plan_opti
     }
     ret_plan->fault = TT_PLAN_OK;
     fault = plan_first(network, options, bad, ret_plan);
-    if (fault == TT_PLAN_OK || fault == TT_PLAN_NO_STREAM || fault == TT_PLAN_MEMORY) {
+    if (fault == TT_PLAN_OK || fault == TT_PLAN_NO_STREAM || fault == TT_PLAN_MEMORY ||
+        fault == TT_PLAN_SHARED) {
         return fault;
     }
     while (bad - good > 1) {

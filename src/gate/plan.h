@@ -46,6 +46,7 @@ enum tt_plan_fault {
     TT_PLAN_BEST_EFFORT, /* no cycle leaves room for the longest other frame */
     TT_PLAN_DEADLINE,
     TT_PLAN_VARYING, /* frames of streams without a whole interval differ too much at one talker */
+    TT_PLAN_SHARED,  /* what is no stream would pass the streams' window: that is `flow` */
     TT_PLAN_SPREAD,  /* frames might come while the window of the cycle before is open */
     TT_PLAN_MEMORY,
     TT_PLAN_FAULTS
@@ -62,7 +63,7 @@ struct tt_plan {
     int64_t *delays_ns; /* the caller's, one for each flow: launch to listener, at the latest */
     /* Where it cannot be done: */
     enum tt_plan_fault fault;
-    size_t flow; /* the first stream too many, in the plan's order */
+    size_t flow; /* the first stream too many, in the plan's order (shared: what it is) */
     unsigned port;
     int64_t figure; /* load: per mille of the link; deadline: ns that it takes */
 };
@@ -71,6 +72,12 @@ struct tt_plan {
  * ret_plan says which stream is the first too many. */
 enum tt_plan_fault tt_plan(struct tt_network *network, const struct tt_plan_options *options,
                            struct tt_plan *ret_plan);
+
+/* Whether frames of that priority go through the streams' window: classes A and B. */
+static inline bool tt_plan_is_stream_priority(unsigned priority)
+{
+    return priority == 2 || priority == 3;
+}
 
 /* The gates of a port that has a window. */
 void tt_plan_entries(const struct tt_plan *plan, unsigned port, uint32_t stream_mask,

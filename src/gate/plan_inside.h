@@ -46,7 +46,7 @@ struct tt_plan_run {
     size_t visit_count;
     size_t *of_port; /* visits by port: from port_first[p] to port_first[p + 1] */
     size_t *port_first;
-    int64_t *varying_ns;  /* by port */
+    int64_t *other_ns;    /* by port: the longest frame beside the streams */
     unsigned *order;      /* of ports: feeders first, as far as there are no rings */
     bool ring;            /* there are, or lines of more than TT_GATE_HOPS_MAX */
     int64_t *arrivals_ns; /* at the latest, and so much earlier … */

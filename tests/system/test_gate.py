@@ -89,6 +89,32 @@ class Plans(Gate):
         for words in ("middle -&gt; desk", "Transit time that was left", "<svg"):
             self.assertIn(words, page.read_text(encoding="utf-8"))
 
+    def test_traffic_beside_planned_streams(self):
+        """What shares their window is refused; a window leaves room for the longest frame that is told; both bounds hold."""
+        base = {"devices": {"b": {"bridge": True, "latency": "2us"}},
+                "links": [{"between": [end, "b"], "speed": "100M"} for end in "hlo"],
+                "streams": [{"name": "s", "from": "h", "to": "l", "channels": 8}]}
+        udp = {"name": "u", "kind": "udp", "bytes": 150, "every": "1001us", "from": "o", "to": "l"}
+        for priority in (2, 3):
+            for kind in ("udp", "ptp"):
+                code, _, error = run("plan", self.write({**base, "traffic": [
+                    {**udp, "kind": kind, "priority": priority}]}))
+                self.assertEqual(code, 1)
+                self.assertIn(f"u has priority {priority} and meets streams on b -> l", error)
+        away = {**base, "traffic": [{**udp, "to": "h", "priority": 3}]}
+        self.assertEqual(run("plan", self.write(away))[0], 0)
+        planned = self.path / "beside.json"
+        tcp = {"name": "t", "kind": "tcp", "from": "o", "to": "l"}
+        code, _, error = run("plan", self.write({**base, "limits": {"best_effort": 64}, "traffic": [
+            {**udp, "priority": 1}, tcp]}), "--output", planned)
+        self.assertEqual((code, error), (0, ""))
+        code, out, _ = run("check", "--json", planned)
+        self.assertEqual(code, 0, out)
+        worst = json.loads(out)["streams"][0]["worst_case_ns"]
+        code, out, _ = run("simulate", "--json", "--duration", "1s", planned)
+        self.assertEqual(code, 0, out)
+        self.assertLessEqual(json.loads(out)["flows"][0]["delay_max_ns"], worst)
+
     def test_planned_is_not_taken_on_trust(self):
         """The plan's own worst cases hold only while the file is what was planned."""
         planned = self.path / "planned.json"
@@ -180,12 +206,13 @@ class Plans(Gate):
         for limits, words in (({"reserve_percent": 40}, "eight 3 is the first too many; streams would take 40.3 % of a -> b, "
                                "and 40 % may be reserved"),
                               ({"reserve_percent": 90, "cycle": "125us"}, "nothing up to a cycle of 125 us leaves the"),
-                              ({"reserve_percent": 90, "cycle": "200us", "best_effort": 9000}, "other frames of 9000 bytes")):
+                              ({"reserve_percent": 90, "cycle": "200us", "best_effort": 9000}, "that the longest other frame takes")):
             plan["limits"] = limits
             self.says(1, words, "plan", self.write(plan))
         for limits, words in (({"reserve_percent": 0}, "limits: reserve_percent is 0; it goes from 1 to 100"),
                               ({"cycle": "1min"}, "limits: cycle"), ({"reserve": 1}, "limits: there is no key reserve"),
-                              ([], "limits is no object"), ({"margin": "2ms"}, "limits: margin is longer than 1ms")):
+                              ([], "limits is no object"), ({"margin": "2ms"}, "limits: margin is not from 100ns to 1ms"),
+                              ({"margin": 0}, "limits: margin is not from 100ns to 1ms")):
             plan["limits"] = limits
             self.says(2, words, "plan", self.write(plan))
 
