@@ -13,7 +13,7 @@
 
 #define LONG_AGO (INT64_MIN / 2)
 
-#define TURN_STREAMS 8   /* a batch that is on the wire in a few microseconds */
+#define TURN_STREAMS 16  /* a batch that is on the wire in some ten microseconds */
 #define TURNS        256 /* of a microsecond and less: more than a processor can send */
 #define MTT_PER_TURN 8
 

@@ -94,9 +94,9 @@ void tt_talker_follow(struct tt_talker *talker, const struct tt_media_grid *grid
  * against the last PDU that was sent. */
 void tt_talker_start(struct tt_talker *talker, int64_t frame, int64_t media_tai_ns);
 
-/* The streams that one thread sends take turns within their interval, eight at a time: sent at one
- * moment, the last of many would be late. `place`: its number among them. Costs at most an eighth
- * of mtt. None where the configuration has a launch offset. Before tt_talker_start. */
+/* The streams that one thread sends take turns within their interval, sixteen at a time: sent at
+ * one moment, the last of many would be late. `place`: its number among them. Costs at most an
+ * eighth of mtt. None where the configuration has a launch offset. Before tt_talker_start. */
 void tt_talker_take_turn(struct tt_talker *talker, size_t place);
 
 /* The media time of a frame, of any device position: when it is due, but for the turn. */

@@ -96,11 +96,11 @@ static void streams_take_turns(void **state)
         int64_t offset_ns;
         int64_t turn_ns;
     } cases[] = {
-        {0, 2 * TT_NS_PER_MS, 0, 0},          {7, 2 * TT_NS_PER_MS, 0, 0},
-        {8, 2 * TT_NS_PER_MS, 0, 62500},      {16, 2 * TT_NS_PER_MS, 0, 31250},
-        {24, 2 * TT_NS_PER_MS, 0, 93750},     {8, 400 * TT_NS_PER_US, 0, 25000},
-        {8 * 256, 2 * TT_NS_PER_MS, 0, 0},    {8 * 255, 2 * TT_NS_PER_MS, 0, 124511},
-        {8, 2 * TT_NS_PER_MS, 125 * 1000, 0},
+        {0, 2 * TT_NS_PER_MS, 0, 0},           {15, 2 * TT_NS_PER_MS, 0, 0},
+        {16, 2 * TT_NS_PER_MS, 0, 62500},      {32, 2 * TT_NS_PER_MS, 0, 31250},
+        {48, 2 * TT_NS_PER_MS, 0, 93750},      {16, 400 * TT_NS_PER_US, 0, 25000},
+        {16 * 256, 2 * TT_NS_PER_MS, 0, 0},    {16 * 255, 2 * TT_NS_PER_MS, 0, 124511},
+        {16, 2 * TT_NS_PER_MS, 125 * 1000, 0},
     };
 
     (void)state;
