@@ -24,6 +24,8 @@
 struct track {
     struct tt_midi_take take;
     uint8_t *sysex;
+    struct tt_midi_parser ahead; /* in search of a silence */
+    uint8_t ahead_sysex[TT_MIDI_SYSEX_MINIMUM];
 };
 
 struct job {
@@ -334,10 +336,43 @@ static enum tt_exit check_name(struct job *job, const struct range *range)
     return code;
 }
 
-/* The next file's frames: up to a silence that is long enough. `range->to` is where it begins.
- * False: there are no more bytes. */
-static bool next_range(const struct tt_midi_convert *convert, struct range *range)
+static void begin_search(struct job *job)
 {
+    for (unsigned port = 0; port < TT_MIDI_LOG_PORTS; port++) {
+        struct track *track = job->tracks[port];
+
+        if (track) {
+            tt_midi_parser_init(&track->ahead, track->ahead_sysex, sizeof(track->ahead_sysex));
+        }
+    }
+}
+
+static void search(struct track *track, const struct tt_midi_frame *frame)
+{
+    struct tt_midi_event event;
+    size_t used = 0;
+
+    for (size_t at = 0; track && at < frame->length; at += used) {
+        tt_midi_parser_step(&track->ahead, frame->data + at, frame->length - at,
+                            frame->time_mono_ns, &used, &event);
+    }
+}
+
+static bool any_unfinished(const struct job *job)
+{
+    for (unsigned port = 0; port < TT_MIDI_LOG_PORTS; port++) {
+        if (job->tracks[port] && job->tracks[port]->ahead.state != TT_MIDI_IDLE) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The next file's frames: up to a silence that is long enough, and in no message: that belongs
+ * where its first byte is. `range->to` is where it begins. False: there are no more bytes. */
+static bool next_range(struct job *job, struct range *range)
+{
+    const struct tt_midi_convert *convert = job->convert;
     struct tt_midi_log *log = convert->log;
     enum tt_midi_frame_reason reason;
     struct tt_midi_frame frame;
@@ -352,10 +387,12 @@ static bool next_range(const struct tt_midi_convert *convert, struct range *rang
             tt_midi_survey_judge(convert->survey, log, offset, &frame) != TT_MIDI_FRAME_OK) {
             continue;
         }
-        if (any && frame.time_mono_ns - range->end_mono_ns >= convert->split_ns) {
+        if (any && frame.time_mono_ns - range->end_mono_ns >= convert->split_ns &&
+            !any_unfinished(job)) {
             range->to = offset;
             return true;
         }
+        search(job->tracks[frame.port], &frame);
         if (!any) {
             range->start_mono_ns = frame.time_mono_ns;
             range->end_mono_ns = frame.time_mono_ns;
@@ -383,7 +420,8 @@ static enum tt_exit each_range(struct job *job,
         return take(job, &range);
     }
     range.to = range.from;
-    while (code == TT_EXIT_GOOD && next_range(convert, &range)) {
+    begin_search(job);
+    while (code == TT_EXIT_GOOD && next_range(job, &range)) {
         code = take(job, &range);
     }
     return code;

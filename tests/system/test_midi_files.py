@@ -211,6 +211,17 @@ class Files(unittest.TestCase):
                                  [(0, b"\x90\x3e\x40"), (7, b"\x90\x3e\x00"), (200000, b"\x90\x40\x40")],
                                  [(0, b"\x90\x40\x00")]])
 
+    def test_no_message_is_split(self):
+        """A message that a silence lies in stays whole, and where its first byte was; the next silence splits."""
+        times = [2 * S, 3 * S, 12 * S, 12 * S + 20000, 30 * S]
+        said = self.convert(midi.header() + b"".join(map(midi.frame, times, [NOTE, b"\xf0\x01", b"\x02\xf7", NOTE, NOTE])) +
+                            midi.frame(41 * S, kind=midi.END), 0, "--split", "5s")
+        self.assertIn("4 events of 1 port in 2 files", said)
+        heard = [[event for event in midi.read_smf(self.path / f"take-0{i}.mid")[1][1] if event[1][0] != 0xFF]
+                 for i in (1, 2)]
+        self.assertEqual([[tick for tick, _ in one] for one in heard], [[0, 50000, 500001], [0]])
+        self.assertEqual(heard[0][1][1][0], 0xF0)
+
     def test_no_file_is_written_over(self):
         log = self.write("take.raw", midi.header() + b"".join(midi.frame(i * 10 * S, NOTE) for i in (1, 2, 3)))
         mine = self.write("mine.mid", b"mine")
