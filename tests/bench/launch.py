@@ -71,7 +71,7 @@ def set_up(ifname):
 
 def talk(tactus, ifname, pace, seconds):
     return subprocess.Popen([tactus, "talk", "-i", ifname, *STREAM, "--pace", pace, "--json", "tone:440", "--for",
-                             f"{seconds}s"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                             f"{seconds}s"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 
 
 def watch(tactus, receiver, seconds):
