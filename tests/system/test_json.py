@@ -11,6 +11,7 @@ import pathlib
 import pty
 import re
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -44,6 +45,13 @@ def outputs(folder):
     few = folder / "few.pcap"
     few.write_bytes(bytes.fromhex("4d3cb2a1020004000000000000000000ffff000001000000"))
     yield "watch", run("watch", "--json", few, code=(1,))
+    others = folder / "others.pcap"
+    # A PDU of each subtype that has a stream ID or may have one, and no shape that is known.
+    frames = [bytes.fromhex("91e0f000fe01020000000001 22f0") + bytes([subtype, 0x80, 0, 0, 2, 0, 0, 0, 0, 1, 0, subtype]) +
+              bytes(48) for subtype in range(256)]
+    others.write_bytes(few.read_bytes() + b"".join(struct.pack("<4I", 1, n * 1000, len(one), len(one)) + one
+                                                   for n, one in enumerate(frames)))
+    yield "watch", run("watch", "--json", others, code=(0, 1))
     yield "watch-compare", run("watch", "--json", "--compare", captures[0], captures[1], code=(0, 1, 4))
     yield "doctor", run("doctor", "--json", code=(0, 1, 4))
     meter = ("meter", "--json", "--compute", "10", "--no-trace", "--folder", folder)
