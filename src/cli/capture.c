@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <net/if.h>
 #include <poll.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdio_ext.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 
 #include "base/ns.h"
 #include "cli/records.h"
+#include "report/parts.h"
 #include "report/plural.h"
 
 /* AVTP, gPTP, MSRP and MVRP. After `vlan` a BPF filter looks behind a tag. */
@@ -320,27 +320,11 @@ static int next_packet(struct tt_capture *capture, struct tt_packet *ret_packet)
     return 1;
 }
 
-/* Adds to what is wrong with the capture. */
-static void tell(struct tt_capture *capture, const char *format, ...) TT_PRINTF(2, 3);
-static void tell(struct tt_capture *capture, const char *format, ...)
-{
-    size_t at = strlen(capture->error);
-    va_list args;
-
-    if (at > 0 && at + 2 < sizeof(capture->error)) {
-        memcpy(capture->error + at, "; ", 3);
-        at += 2;
-    }
-    va_start(args, format);
-    vsnprintf(capture->error + at, sizeof(capture->error) - at, format, args);
-    va_end(args);
-}
-
 static void tell_left_out(struct tt_capture *capture, uint64_t count, const char *why)
 {
     if (count > 0) {
-        tell(capture, "%" PRIu64 " %s left out: %s", count,
-             tt_plural(count, "packet is", "packets are"), why);
+        tt_parts_add(capture->error, sizeof(capture->error), "%" PRIu64 " %s left out: %s", count,
+                     tt_plural(count, "packet is", "packets are"), why);
     }
 }
 
@@ -362,8 +346,8 @@ static void tell_all(struct tt_capture *capture, int status)
 
     capture->error[0] = 0;
     if (status < 0) {
-        tell(capture, "%s",
-             mixed ? tt_records_error(capture->records) : pcap_geterr(capture->pcap));
+        tt_parts_add(capture->error, sizeof(capture->error), "%s",
+                     mixed ? tt_records_error(capture->records) : pcap_geterr(capture->pcap));
     }
     if (mixed) {
         tell_others(capture);

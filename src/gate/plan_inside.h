@@ -85,6 +85,14 @@ static inline int64_t tt_plan_interval_ns(const struct tt_flow *flow)
     return measured_ns <= interval_ns ? measured_ns : 0;
 }
 
+/* The stream is launched at that time, and each interval before and after it. */
+static inline void tt_plan_launch_at(struct tt_flow *flow, int64_t at_ns)
+{
+    int64_t interval_ns = tt_plan_interval_ns(flow);
+
+    flow->offset_ns = at_ns - tt_floor_div(at_ns, interval_ns) * interval_ns;
+}
+
 static inline int64_t tt_plan_phase(const struct tt_plan_run *run, int64_t ns)
 {
     return ns - tt_floor_div(ns, run->plan->cycle_ns) * run->plan->cycle_ns;

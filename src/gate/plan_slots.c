@@ -366,9 +366,7 @@ static void launch(struct tt_plan_run *run, unsigned port)
         struct tt_flow *flow = &run->network->flows[visit->flow];
 
         if (visit->parent < 0) {
-            int64_t interval_ns = tt_plan_interval_ns(flow);
-
-            flow->offset_ns = at_ns - tt_floor_div(at_ns, interval_ns) * interval_ns;
+            tt_plan_launch_at(flow, at_ns);
         }
     }
 }

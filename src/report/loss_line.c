@@ -4,27 +4,10 @@
 #include "report/loss_line.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "audio/eth.h"
-#include "base/attr.h"
-
-/* Adds a part, behind "; " where it is not the first. */
-TT_PRINTF(2, 3) static void add(struct tt_loss_line *line, const char *format, ...)
-{
-    size_t at = strlen(line->text);
-    va_list arguments;
-
-    if (at > 0 && at + 3 < sizeof(line->text)) {
-        memcpy(line->text + at, "; ", 3);
-        at += 2;
-    }
-    va_start(arguments, format);
-    vsnprintf(line->text + at, sizeof(line->text) - at, format, arguments);
-    va_end(arguments);
-}
+#include "report/parts.h"
 
 void tt_loss_line_talk(const struct tt_talk_counters *counters, unsigned notes,
                        struct tt_loss_line *ret_line)
@@ -33,24 +16,28 @@ void tt_loss_line_talk(const struct tt_talk_counters *counters, unsigned notes,
 
     ret_line->text[0] = 0;
     if (lost > 0) {
-        add(ret_line,
+        tt_parts_add(
+            ret_line->text, sizeof(ret_line->text),
             "packets not sent: %" PRIu64 " of %" PRIu64 " (could not meet their presentation time "
             "any more: %" PRIu64 ", refused by the interface or the kernel: %" PRIu64 ")",
             lost, counters->pdus_sent + lost, counters->pdus_dropped, counters->pdus_refused);
     }
     if (notes & TT_NOTE_LINK_GONE) {
-        add(ret_line, "the interface is gone: what came after that is lost");
+        tt_parts_add(ret_line->text, sizeof(ret_line->text),
+                     "the interface is gone: what came after that is lost");
     } else if (notes & TT_NOTE_LINK_DOWN) {
-        add(ret_line, "the interface was down or without carrier: what was sent then is lost");
+        tt_parts_add(ret_line->text, sizeof(ret_line->text),
+                     "the interface was down or without carrier: what was sent then is lost");
     }
     if (counters->xruns > 0) {
-        add(ret_line, "times that the program did not write in time: %" PRIu64, counters->xruns);
+        tt_parts_add(ret_line->text, sizeof(ret_line->text),
+                     "times that the program did not write in time: %" PRIu64, counters->xruns);
     }
     if (counters->underruns > 0) {
-        add(ret_line,
-            "times that the program did not write in time and silence went out: %" PRIu64
-            " (frames of silence: %" PRIu64 ")",
-            counters->underruns, counters->frames_inserted);
+        tt_parts_add(ret_line->text, sizeof(ret_line->text),
+                     "times that the program did not write in time and silence went out: %" PRIu64
+                     " (frames of silence: %" PRIu64 ")",
+                     counters->underruns, counters->frames_inserted);
     }
 }
 
@@ -79,8 +66,8 @@ static void add_other_format(struct tt_loss_line *line, const struct tt_stream_c
         snprintf(channels, sizeof(channels), "%schannels: %u",
                  config->format || config->rate_hz > 0 ? ", " : "", config->channels);
     }
-    add(line, "packets in another format than %s%s%s: %" PRIu64,
-        config->format ? tt_aaf_format_name(config->format) : "", rate, channels, packets);
+    tt_parts_add(line->text, sizeof(line->text), "packets in another format than %s%s%s: %" PRIu64,
+                 config->format ? tt_aaf_format_name(config->format) : "", rate, channels, packets);
 }
 
 void tt_loss_line_listen(const struct tt_stream_config *config,
@@ -92,42 +79,50 @@ void tt_loss_line_listen(const struct tt_stream_config *config,
 
     ret_line->text[0] = 0;
     if (counters->packets == 0) {
-        add(ret_line, "no packet of stream %s to %s came in on %s",
-            tt_stream_id_format(config->stream_id, stream_id), tt_mac_format(config->dest, dest),
-            config->ifname);
+        tt_parts_add(ret_line->text, sizeof(ret_line->text),
+                     "no packet of stream %s to %s came in on %s",
+                     tt_stream_id_format(config->stream_id, stream_id),
+                     tt_mac_format(config->dest, dest), config->ifname);
     }
     if (stream->frames_lost + stream->frames_late > 0) {
-        add(ret_line,
+        tt_parts_add(
+            ret_line->text, sizeof(ret_line->text),
             "frames recorded as silence: %" PRIu64 " (lost: %" PRIu64 ", too late: %" PRIu64 ")",
             stream->frames_lost + stream->frames_late, stream->frames_lost, stream->frames_late);
     } else if (stream->pdus_late > 0 && stream->pdus_placed == 0) {
-        add(ret_line, "packets that came too late: %" PRIu64, stream->pdus_late);
+        tt_parts_add(ret_line->text, sizeof(ret_line->text), "packets that came too late: %" PRIu64,
+                     stream->pdus_late);
     }
     if (stream->pdus_other_format > 0) {
         add_other_format(ret_line, config, stream->pdus_other_format);
     }
     if (stream->pdus_other_talker > 0) {
-        add(ret_line, "packets of another talker with the same stream ID: %" PRIu64,
-            stream->pdus_other_talker);
+        tt_parts_add(ret_line->text, sizeof(ret_line->text),
+                     "packets of another talker with the same stream ID: %" PRIu64,
+                     stream->pdus_other_talker);
     }
     if (stream->pdus_other_timescale > 0) {
-        add(ret_line,
-            config->timescale == TT_TIMESCALE_UTC
-                ? "packets stamped in TAI instead of UTC (give timescale tai): %" PRIu64
-                : "packets stamped in UTC instead of TAI (set the talker's clock, or give "
-                  "timescale utc): %" PRIu64,
-            stream->pdus_other_timescale);
+        tt_parts_add(ret_line->text, sizeof(ret_line->text),
+                     config->timescale == TT_TIMESCALE_UTC
+                         ? "packets stamped in TAI instead of UTC (give timescale tai): %" PRIu64
+                         : "packets stamped in UTC instead of TAI (set the talker's clock, or give "
+                           "timescale utc): %" PRIu64,
+                     stream->pdus_other_timescale);
     } else if (stream->pdus_early + stream->pdus_unplaced > 0) {
-        add(ret_line, "packets whose presentation time made no sense here: %" PRIu64,
-            stream->pdus_early + stream->pdus_unplaced);
+        tt_parts_add(ret_line->text, sizeof(ret_line->text),
+                     "packets whose presentation time made no sense here: %" PRIu64,
+                     stream->pdus_early + stream->pdus_unplaced);
     }
     if (refused(stream) > 0) {
-        add(ret_line, "packets that were no valid AAF: %" PRIu64, refused(stream));
+        tt_parts_add(ret_line->text, sizeof(ret_line->text),
+                     "packets that were no valid AAF: %" PRIu64, refused(stream));
     }
     if (counters->receive_drops > 0) {
-        add(ret_line, "packets lost in the socket's buffer: %" PRIu64, counters->receive_drops);
+        tt_parts_add(ret_line->text, sizeof(ret_line->text),
+                     "packets lost in the socket's buffer: %" PRIu64, counters->receive_drops);
     }
     if (counters->xruns > 0) {
-        add(ret_line, "times that the program did not read in time: %" PRIu64, counters->xruns);
+        tt_parts_add(ret_line->text, sizeof(ret_line->text),
+                     "times that the program did not read in time: %" PRIu64, counters->xruns);
     }
 }

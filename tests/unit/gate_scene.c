@@ -87,3 +87,10 @@ void scene_flow(struct scene *s, enum tt_flow_kind kind, unsigned priority, int6
                                .hops = {{0, -1}}};
     snprintf(s->flow.name, sizeof(s->flow.name), "it");
 }
+
+void scene_expect_none(struct scene *s, const char *kind)
+{
+    s->findings.count = 0;
+    scene_run(s);
+    assert_null(scene_find(s, kind));
+}

@@ -28,4 +28,7 @@ const struct tt_gate_finding *scene_find(const struct scene *s, const char *kind
 /* Runs it; kind NULL: nothing worse than a warning may be found. */
 void scene_expect(struct scene *s, enum tt_gate_severity severity, const char *kind);
 
+/* Nothing of that kind is found any more. */
+void scene_expect_none(struct scene *s, const char *kind);
+
 #endif
