@@ -50,9 +50,33 @@ void tt_meter_show_setup(const struct tt_meter_job *job)
     fflush(stdout);
 }
 
-static void say_refused(const struct tt_meter_job *job, const struct tt_meter_row *row)
+const char *tt_meter_show_policy_advice(enum tt_policy_kind kind, int error)
 {
-    int error = row->count > 0 ? row->results[0].policy_error : 0;
+    if (error == -EPERM) {
+        return " Root has it, and who has a limit for it (rtprio in limits.conf; ulimit -r).";
+    }
+    return kind == TT_POLICY_DEADLINE
+               ? " The kernel admits no deadline thread where too much is promised already, or "
+                 "where it is kept on a processor."
+               : "";
+}
+
+/* The first refusal, if any. */
+static int find_refusal(const struct tt_meter_row *rows, size_t n)
+{
+    for (size_t r = 0; r < n; r++) {
+        for (size_t i = 0; i < rows[r].count; i++) {
+            if (rows[r].results[i].policy_error) {
+                return rows[r].results[i].policy_error;
+            }
+        }
+    }
+    return 0;
+}
+
+static void say_refused(const struct tt_meter_job *job, const struct tt_meter_row *rows, size_t n)
+{
+    int error = find_refusal(rows, n);
 
     if (error == -EPERM) {
         printf("Policy %s was refused: the loop had no real-time priority, and waited for all "
@@ -61,10 +85,7 @@ static void say_refused(const struct tt_meter_job *job, const struct tt_meter_ro
     } else if (error) {
         printf("Policy %s could not be had: %s; the loop had no real-time priority.%s\n",
                tt_policy_name(job->policy.kind), strerror(-error),
-               job->policy.kind == TT_POLICY_DEADLINE
-                   ? " The kernel admits no deadline thread where too much is promised already, or "
-                     "where it is kept on a processor"
-                   : "");
+               tt_meter_show_policy_advice(job->policy.kind, error));
     }
 }
 
@@ -154,7 +175,7 @@ void tt_meter_show_text(const struct tt_meter_job *job, const struct tt_meter_ro
     printf("  %-22s %.2f us a cycle at most\n", "the meter itself",
            (double)own_cost_ns(rows, n) / 1e3);
     printf("\n");
-    say_refused(job, &rows[0]);
+    say_refused(job, rows, n);
     for (size_t r = 0; r < n; r++) {
         struct tt_verdict verdict;
         char text[TT_METER_TEXT];
@@ -175,10 +196,9 @@ json_t *tt_meter_show_json(const struct tt_meter_job *job, const struct tt_meter
     for (size_t r = 0; r < n; r++) {
         json_array_append_new(array, tt_meter_row_json(&rows[r]));
     }
-    return json_pack(
-        "{s:s?, s:s, s:i, s:I, s:b, s:o, s:o, s:b}", "device", job->device, "policy",
-        tt_meter_show_policy(job, policy), "compute_percent", (int)job->compute_percent, "cell_ns",
-        (json_int_t)job->cell_ns, "policy_granted",
-        n > 0 && rows[0].count > 0 && rows[0].results[0].policy_error == 0, "rows", array,
-        "machine", tt_meter_advice_json(lines, count), "interrupted", tt_cli_interrupted());
+    return json_pack("{s:s?, s:s, s:i, s:I, s:b, s:o, s:o, s:b}", "device", job->device, "policy",
+                     tt_meter_show_policy(job, policy), "compute_percent",
+                     (int)job->compute_percent, "cell_ns", (json_int_t)job->cell_ns,
+                     "policy_granted", find_refusal(rows, n) == 0, "rows", array, "machine",
+                     tt_meter_advice_json(lines, count), "interrupted", tt_cli_interrupted());
 }

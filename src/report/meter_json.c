@@ -175,35 +175,54 @@ json_t *tt_meter_incident_json(const struct tt_incident *incident)
                      evidence_json(&incident->evidence));
 }
 
-/* How many; 0 where one is no count and no time. */
-static size_t read_array(const json_t *array, int64_t *ret_values)
+/* False: one is no count and no time. */
+static bool read_array(const json_t *array, int64_t *ret_values)
 {
-    size_t n = json_array_size(array);
-
-    n = n < TT_COMPARE_WINDOWS_MAX ? n : TT_COMPARE_WINDOWS_MAX;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < json_array_size(array); i++) {
         const json_t *value = json_array_get(array, i);
 
         ret_values[i] = json_integer_value(value);
-        if (!json_is_integer(value) || ret_values[i] < 0) {
-            return 0;
+        if (!json_is_integer(value) || ret_values[i] < 0 || ret_values[i] > TT_COMPARE_VALUE_MAX) {
+            return false;
         }
     }
-    return n;
+    return json_is_array(array);
+}
+
+static const char *read_windows(const json_t *windows, struct tt_meter_saved *saved)
+{
+    const json_t *medians = json_object_get(windows, "median_late_ns");
+    const json_t *misses = json_object_get(windows, "misses");
+
+    saved->window_ns = json_integer_value(json_object_get(windows, "length_ns"));
+    saved->count = json_array_size(medians);
+    if (saved->window_ns <= 0 || saved->window_ns > TT_COMPARE_VALUE_MAX) {
+        return "its windows have no length_ns";
+    }
+    if (saved->count > TT_COMPARE_WINDOWS_MAX) {
+        return "it has more windows than `tactus meter` makes";
+    }
+    if (json_array_size(misses) != saved->count) {
+        return "it has not as many misses as median_late_ns";
+    }
+    if (!read_array(medians, saved->median_late_ns)) {
+        return "something in its median_late_ns is no time in ns";
+    }
+    if (!read_array(misses, saved->misses)) {
+        return "something in its misses is no count";
+    }
+    return NULL;
 }
 
 static void read_saved(const json_t *row, const json_t *load, struct tt_meter_saved *saved)
 {
-    const json_t *windows = json_object_get(load, "windows");
-    size_t misses;
-
     saved->buffer = json_string_value(json_object_get(row, "buffer"));
     saved->load = json_string_value(json_object_get(load, "load"));
-    saved->window_ns = json_integer_value(json_object_get(windows, "length_ns"));
-    saved->count = read_array(json_object_get(windows, "median_late_ns"), saved->median_late_ns);
-    misses = read_array(json_object_get(windows, "misses"), saved->misses);
-    if (!saved->buffer || !saved->load || saved->window_ns <= 0 || misses != saved->count) {
-        saved->count = 0;
+    saved->rate_hz = json_integer_value(json_object_get(row, "rate_hz"));
+    saved->tuned = json_is_true(json_object_get(row, "tuned"));
+    saved->damage = read_windows(json_object_get(load, "windows"), saved);
+    if (!saved->buffer || !saved->load) {
+        saved->damage = "it does not say its buffer and load";
     }
 }
 
