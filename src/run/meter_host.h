@@ -40,7 +40,7 @@ struct tt_meter_machine {
     float state[TT_METER_SYNTH_VOICES][2];
 };
 
-/* Calibrates: takes some 50 ms. */
+/* Calibrates: takes half a second. */
 void tt_meter_machine_init(struct tt_meter_machine *machine);
 /* By the thread that will run the loop. */
 void tt_meter_machine_enter(struct tt_meter_machine *machine);
