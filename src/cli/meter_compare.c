@@ -100,21 +100,24 @@ static bool ask_alike(const struct tt_policy *a, const struct tt_policy *b)
 /* What was refused in one window and not in another is no comparison of what was asked for. */
 static enum tt_exit check_policy(struct command *command, size_t which, int error)
 {
-    const struct tt_meter_setting *setting = &command->settings[which];
+    bool alike = ask_alike(&command->settings[0].policy, &command->settings[1].policy);
+    enum tt_policy_kind kind = command->settings[which].policy.kind;
 
     if (command->windows++ == 0) {
         command->policy_error = error;
     }
-    if ((error == 0) == (command->policy_error == 0) &&
-        (error == 0 || ask_alike(&command->settings[0].policy, &command->settings[1].policy))) {
+    if ((error == 0) == (command->policy_error == 0) && (error == 0 || alike)) {
         return TT_EXIT_GOOD;
     }
     error = error ? error : command->policy_error;
-    tt_cli_say(COMMAND,
-               "policy %s of %c, %s, was refused in a window and nothing like it in another: %s. "
-               "That is not what was to be compared.%s",
-               tt_policy_name(setting->policy.kind), 'A' + (int)which, setting->text,
-               strerror(-error), tt_meter_show_policy_advice(setting->policy.kind, error));
+    tt_cli_say(
+        COMMAND,
+        "policy %s was refused to %s: %s. What would be compared is not what was asked for.%s",
+        tt_policy_name(kind),
+        alike   ? "some windows and not to others"
+        : which ? "B"
+                : "A",
+        strerror(-error), tt_meter_show_policy_advice(kind, error));
     return TT_EXIT_ENVIRONMENT;
 }
 

@@ -41,6 +41,7 @@ struct tt_meter_job {
     struct tt_midi_port *midi_port;
     struct tt_trace_session trace_session;
     int awake_fd;
+    bool awake_refused; /* is said once */
     void (*incident)(void *context, const struct tt_cell *cell);
     void (*tick)(void *context, const struct tt_cell *cell);
     void *context;
@@ -64,9 +65,10 @@ enum tt_exit tt_meter_job_run(struct tt_meter_job *job, const struct tt_fragment
 void tt_meter_job_free(struct tt_meter_result *result);
 
 /* A row under all loads; ends early at an interrupt, with the loads that it came to: with one at
- * least, if that came to nothing. */
+ * least, if that came to nothing. `ret_tuned`: also as it is when all is done that helps, in turn
+ * with as found (A B B A …); or NULL. */
 enum tt_exit tt_meter_job_row(struct tt_meter_job *job, const struct tt_fragment_shape *shape,
-                              struct tt_meter_row *ret_row);
+                              struct tt_meter_row *ret_row, struct tt_meter_row *ret_tuned);
 /* Interrupted before there was a period. */
 bool tt_meter_row_came_to_nothing(const struct tt_meter_row *row);
 void tt_meter_row_free(struct tt_meter_row *row);

@@ -163,6 +163,7 @@ static int64_t own_cost_ns(const struct tt_meter_row *rows, size_t n)
 void tt_meter_show_text(const struct tt_meter_job *job, const struct tt_meter_row *rows, size_t n)
 {
     struct tt_meter_table worst;
+    bool any_tuned = false;
 
     printf("\nWorst latency in ms (times the device ran empty; timer: missed periods)\n");
     tt_meter_table_worst(&worst, rows, n);
@@ -182,6 +183,11 @@ void tt_meter_show_text(const struct tt_meter_job *job, const struct tt_meter_ro
 
         tt_meter_verdict_find(&rows[r], &verdict);
         printf("%s.\n", tt_meter_verdict_text(&rows[r], &verdict, text));
+        any_tuned = any_tuned || rows[r].tuned;
+    }
+    if (any_tuned) {
+        printf("As found and tuned took turns under each load. Whether they differ by more than "
+               "chance: `tactus meter compare default tuned`.\n");
     }
 }
 

@@ -84,10 +84,14 @@ static void set_counters(json_t *object, const struct tt_fragment_counters *coun
     set(object, "empty_ns", integer(counters->empty_ns));
 }
 
-static json_t *result_json(const struct tt_meter_result *result)
+static json_t *result_json(const struct tt_meter_row *row, size_t load)
 {
+    const struct tt_meter_result *result = &row->results[load];
     const struct tt_cell *cell = result->cell;
     json_t *object = json_object();
+    struct tt_verdict verdict;
+
+    tt_meter_verdict_of_load(row, load, &verdict);
 
     set(object, "load", json_string(result->load_name));
     set(object, "load_bytes", integer(result->load.bytes));
@@ -95,6 +99,7 @@ static json_t *result_json(const struct tt_meter_result *result)
     set(object, "load_ns", integer(result->load.elapsed_ns));
     set(object, "load_error",
         result->load.error ? json_string(strerror(-result->load.error)) : json_null());
+    set(object, "start_mono_ns", integer(result->start_mono_ns));
     set(object, "measured_ns", integer(result->measured_ns));
     set_counters(object, &result->counters);
     set(object, "bursts", tt_json_u64(cell->bursts));
@@ -112,6 +117,9 @@ static json_t *result_json(const struct tt_meter_result *result)
     set(object, "pressure_cpu_us", known(result->pressure.cpu_us));
     set(object, "pressure_io_us", known(result->pressure.io_us));
     set(object, "pressure_memory_us", known(result->pressure.memory_us));
+    set(object, "verdict", json_string(tt_verdict_name(verdict.kind)));
+    set(object, "one_in_ns", integer(verdict.one_in_ns));
+    set(object, "share_per_mille", known(verdict.share_per_mille));
     return object;
 }
 
@@ -121,12 +129,15 @@ static json_t *verdict_json(const struct tt_meter_row *row)
     char text[TT_METER_TEXT];
 
     tt_meter_verdict_find(row, &verdict);
-    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:s?}", "kind", tt_verdict_name(verdict.kind),
-                     "text", tt_meter_verdict_text(row, &verdict, text), "dropouts",
-                     tt_json_u64(verdict.dropouts), "bursts", tt_json_u64(verdict.bursts),
-                     "measured_ns", integer(verdict.measured_ns), "one_in_ns",
-                     integer(verdict.one_in_ns), "cause",
-                     verdict.cause == TT_CAUSES ? NULL : tt_cause_name(verdict.cause));
+    return json_pack(
+        "{s:s, s:s, s:o, s:o, s:o, s:o, s:s, s:o, s:b, s:s?}", "kind",
+        tt_verdict_name(verdict.kind), "text", tt_meter_verdict_text(row, &verdict, text),
+        "dropouts", tt_json_u64(verdict.dropouts), "bursts", tt_json_u64(verdict.bursts),
+        "measured_ns", integer(verdict.measured_ns), "one_in_ns", integer(verdict.one_in_ns),
+        "worst_load", row->results[verdict.worst].load_name, "worst_load_one_in_ns",
+        integer(verdict.worst_one_in_ns), "no_buffer_helps",
+        tt_meter_no_buffer_helps(row, &verdict), "cause",
+        verdict.cause == TT_CAUSES ? NULL : tt_cause_name(verdict.cause));
 }
 
 json_t *tt_meter_row_json(const struct tt_meter_row *row)
@@ -135,7 +146,7 @@ json_t *tt_meter_row_json(const struct tt_meter_row *row)
     json_t *loads = json_array();
 
     for (size_t i = 0; i < row->count; i++) {
-        json_array_append_new(loads, result_json(&row->results[i]));
+        json_array_append_new(loads, result_json(row, i));
     }
     return json_pack("{s:s, s:b, s:o, s:i, s:i, s:o, s:o, s:o}", "buffer",
                      tt_meter_shape_text(&row->shape, shape), "tuned", row->tuned, "frames",

@@ -162,12 +162,21 @@ static void verdicts(void **state)
     (void)state;
     assert_int_equal(verdict.kind, TT_VERDICT_NOT_ENOUGH);
     assert_in_range(verdict.one_in_ns, 13 * TT_NS_PER_S, 14 * TT_NS_PER_S);
+    /* Half an hour of both together is not half an hour of each. */
     inputs[0].measured_ns = inputs[1].measured_ns = 900 * TT_NS_PER_S;
     verdict = judge(inputs, 2);
-    assert_int_equal(verdict.kind, TT_VERDICT_SAFE);
+    assert_int_equal(verdict.kind, TT_VERDICT_NOT_ENOUGH);
     assert_in_range(verdict.one_in_ns, 600 * TT_NS_PER_S, 601 * TT_NS_PER_S);
+    assert_in_range(verdict.worst_one_in_ns, 300 * TT_NS_PER_S, 301 * TT_NS_PER_S);
+    inputs[0].measured_ns = inputs[1].measured_ns = 1800 * TT_NS_PER_S;
+    verdict = judge(inputs, 2);
+    assert_int_equal(verdict.kind, TT_VERDICT_SAFE);
+    assert_in_range(verdict.worst_one_in_ns, 600 * TT_NS_PER_S, 601 * TT_NS_PER_S);
     inputs[0].measured_ns -= 5 * TT_NS_PER_S;
-    assert_int_equal(judge(inputs, 2).kind, TT_VERDICT_NOT_ENOUGH);
+    verdict = judge(inputs, 2);
+    assert_int_equal(verdict.kind, TT_VERDICT_NOT_ENOUGH);
+    assert_int_equal(verdict.worst, 0);
+    assert_int_equal(verdict.loads[TT_VERDICT_SAFE], 1);
     inputs[1].dropouts = 3;
     inputs[1].bursts = 1;
     inputs[1].cause = TT_CAUSE_SLOWER;
@@ -184,6 +193,37 @@ static void verdicts(void **state)
     inputs[1].cause = TT_CAUSE_SLOWER;
     inputs[0].dropouts = 1; /* one without others is enough */
     assert_int_equal(judge(inputs, 2).kind, TT_VERDICT_NOT_SAFE);
+}
+
+/* What others disturbed is counted, and is not what the verdict stands on. */
+static void noisy_beside_others(void **state)
+{
+    struct tt_verdict_input inputs[3] = {
+        {.measured_ns = 20 * TT_NS_PER_S, .cause = TT_CAUSES},
+        {.measured_ns = 20 * TT_NS_PER_S,
+         .dropouts = 100,
+         .foreign_per_mille = 2 * TT_VERDICT_FOREIGN_PER_MILLE,
+         .cause = TT_CAUSE_OTHERS},
+        {.measured_ns = 20 * TT_NS_PER_S, .cause = TT_CAUSES, .share_per_mille = 820},
+    };
+    struct tt_verdict verdict = judge(inputs, 3);
+
+    (void)state;
+    assert_int_equal(verdict.kind, TT_VERDICT_TOO_NOISY); /* however clean the others are */
+    assert_int_equal(verdict.worst, 1);
+    assert_int_equal(verdict.loads[TT_VERDICT_TOO_NOISY], 1);
+    assert_int_equal(verdict.loads[TT_VERDICT_NOT_ENOUGH], 2);
+    inputs[2].dropouts = 2;
+    inputs[2].cause = TT_CAUSE_SLOWER;
+    verdict = judge(inputs, 3);
+    assert_int_equal(verdict.kind, TT_VERDICT_NOT_SAFE);
+    assert_int_equal(verdict.worst, 2); /* and not the one with more, of which nothing is known */
+    assert_int_equal(verdict.cause, TT_CAUSE_SLOWER);
+    assert_int_equal(verdict.worst_one_in_ns, 10 * TT_NS_PER_S);
+    assert_int_equal(verdict.dropouts, 102);
+    assert_int_equal(verdict.loads[TT_VERDICT_TOO_NOISY], 1);
+    assert_int_equal(verdict.slowest, 2);
+    assert_int_equal(verdict.share_per_mille, 820);
 }
 
 /* A clean run passes for held from half a minute on, and when the buffer was used up ten times. */
@@ -301,15 +341,11 @@ static void osnoise_record(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shares_of_causes),
-        cmocka_unit_test(without_evidence),
-        cmocka_unit_test(throttling),
-        cmocka_unit_test(time_of_a_loss),
-        cmocka_unit_test(verdicts),
-        cmocka_unit_test(what_is_held),
-        cmocka_unit_test(windows_of_any_length),
-        cmocka_unit_test(who_ran),
-        cmocka_unit_test(osnoise_record),
+        cmocka_unit_test(shares_of_causes), cmocka_unit_test(without_evidence),
+        cmocka_unit_test(throttling),       cmocka_unit_test(time_of_a_loss),
+        cmocka_unit_test(verdicts),         cmocka_unit_test(noisy_beside_others),
+        cmocka_unit_test(what_is_held),     cmocka_unit_test(windows_of_any_length),
+        cmocka_unit_test(who_ran),          cmocka_unit_test(osnoise_record),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
