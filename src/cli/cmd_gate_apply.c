@@ -15,6 +15,7 @@
 #include "cli/gate_command.h"
 #include "cli/gate_live.h"
 #include "cli/gate_options.h"
+#include "cli/gate_port.h"
 #include "cli/gate_show.h"
 #include "report/json.h"
 
@@ -88,31 +89,6 @@ static const struct argp parser = {
         "  tactus gate apply -i eth0 --port 'stage -> switch' planned.json\n\n"
         "Exit: 0 set up as the file says; 1 not: refused, known to be wrong, or taken otherwise; 2 "
         "wrong usage; 3 not readable, or not allowed (CAP_NET_ADMIN)."};
-
-static struct tt_gate_port *find_port(const struct job *job, struct tt_network *network)
-{
-    struct tt_gate_port *found = NULL;
-    size_t n = 0;
-
-    for (size_t p = 0; p < network->port_count; p++) {
-        struct tt_gate_port *port = &network->ports[p];
-
-        if (job->port_name ? strcmp(port->name, job->port_name) == 0
-                           : port->has_schedule || (network->port_count == 1)) {
-            found = port;
-            n++;
-        }
-    }
-    if (n != 1) {
-        tt_cli_say(COMMAND,
-                   n == 0 ? "%s has no such port with gates"
-                          : "%s has several; say which: "
-                            "--port 'a -> b'",
-                   job->options.path);
-        return NULL;
-    }
-    return found;
-}
 
 /* The interface's own speed, driver, queues and kernel, where no option says otherwise. */
 static enum tt_exit take_facts(struct job *job)
@@ -278,7 +254,9 @@ static int apply(struct job *job, struct tt_gate_file *file)
     bool good;
     int code;
 
-    job->port = find_port(job, &file->network);
+    job->port = !job->port_name && file->network.port_count == 1
+                    ? &file->network.ports[0]
+                    : tt_gate_port_find(COMMAND, job->options.path, file, job->port_name);
     if (!job->port) {
         return TT_EXIT_USAGE;
     }
@@ -310,7 +288,7 @@ static int apply(struct job *job, struct tt_gate_file *file)
 
 int tt_cmd_gate_apply(int argc, char **argv)
 {
-    struct job job = {0};
+    struct job job = {.options = {.sets_up = true}};
     struct tt_gate_file file;
     int code;
 

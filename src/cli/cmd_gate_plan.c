@@ -50,7 +50,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         job->base_tai_ns = strtoll(argument, &end, 10);
         if (errno != 0 || end == argument || *end != 0 || job->base_tai_ns < 0 ||
             job->base_tai_ns > TT_GATE_TIME_MAX / 2) {
-            argp_error(state, "--base-time %s: give a number of ns", argument);
+            argp_error(state, "--base-time %s: give a number of ns from 0", argument);
         }
         return 0;
     case OPTION_OUTPUT:

@@ -12,6 +12,7 @@
 #include "cli/cmd_gate.h"
 #include "cli/gate_options.h"
 #include "cli/gate_picture.h"
+#include "cli/gate_port.h"
 #include "cli/gate_show.h"
 #include "report/json.h"
 
@@ -70,17 +71,40 @@ static const struct argp parser = {
            "Exit: 0 no stream's frame was late and everything gets out; 1 not so; 2 wrong usage; 3 "
            "not readable, or out of memory."};
 
-/* 0, or -1 where there is no such port. */
-static int find_port(const struct tt_network *network, const char *name, unsigned *ret_port)
+/* The one that is drawn: of that name, else the first with gates, else the first. NULL: said. */
+static const struct tt_gate_port *drawn_port(const struct job *job, const struct tt_gate_file *file)
 {
-    for (unsigned p = 0; p < network->port_count; p++) {
-        if (name ? strcmp(network->ports[p].name, name) == 0 : network->ports[p].list != NULL) {
-            *ret_port = p;
-            return 0;
+    const struct tt_network *network = &file->network;
+
+    if (job->port) {
+        return tt_gate_port_find(COMMAND, job->options.path, file, job->port);
+    }
+    for (size_t p = 0; p < network->port_count; p++) {
+        if (network->ports[p].list) {
+            return &network->ports[p];
         }
     }
-    *ret_port = 0;
-    return name || network->port_count == 0 ? -1 : 0;
+    if (network->port_count == 0) {
+        tt_cli_say(COMMAND, "%s has no links", job->options.path);
+    }
+    return network->port_count ? &network->ports[0] : NULL;
+}
+
+/* --linux needs to know which Linux it is, wherever software keeps gates. */
+static bool linux_known(const struct tt_gate_file *file)
+{
+    for (size_t p = 0; p < file->network.port_count; p++) {
+        const struct tt_gate_port *port = &file->network.ports[p];
+
+        if (port->list && !port->bridge && port->mode == TT_GATE_SOFTWARE && port->kernel == 0) {
+            tt_cli_say(COMMAND, "--linux: which kernel keeps the gates of %s? %s", port->name,
+                       json_is_array(file->root)
+                           ? "Give --kernel, such as 6.12"
+                           : "Give its device \"kernel\" in the plan, such as \"6.12\"");
+            return false;
+        }
+    }
+    return true;
 }
 
 /* The last two cycles that are over; where a list replaces another one, a cycle of each. */
@@ -180,8 +204,10 @@ static int simulate(const struct job *job, const struct tt_network *network,
                                        : TT_EXIT_NEGATIVE;
 }
 
-static int run(const struct job *job, const struct tt_network *network)
+static int run(const struct job *job, const struct tt_gate_file *file)
 {
+    const struct tt_network *network = &file->network;
+    const struct tt_gate_port *drawn = drawn_port(job, file);
     struct tt_gate_picture picture = {.network = network};
     struct tt_sim_result result = {
         .flows = calloc(network->flow_count + 1, sizeof(*result.flows)),
@@ -191,13 +217,12 @@ static int run(const struct job *job, const struct tt_network *network)
     int code = TT_EXIT_ENVIRONMENT;
 
     picture.frames = malloc(TT_GATE_PICTURE_FRAMES * sizeof(*picture.frames));
-    if (find_port(network, job->port, &picture.port) != 0) {
-        tt_cli_say(COMMAND, "there is no port %s; a port is \"from -> to\"",
-                   job->port ? job->port : "");
+    if (!drawn || (job->as_linux && !linux_known(file))) {
         code = TT_EXIT_USAGE;
     } else if (!result.flows || !result.ports || !result.margin || !picture.frames) {
         tt_cli_say(COMMAND, "out of memory");
     } else {
+        picture.port = (unsigned)(drawn - network->ports);
         tt_hist_init(result.margin);
         place_picture(job, &picture);
         code = simulate(job, network, &picture, &result);
@@ -220,7 +245,7 @@ int tt_cmd_gate_simulate(int argc, char **argv)
     }
     code = (int)tt_gate_open(COMMAND, &job.options, &file);
     if (code == TT_EXIT_GOOD) {
-        code = run(&job, &file.network);
+        code = run(&job, &file);
         tt_gate_file_done(&file);
     }
     return code;

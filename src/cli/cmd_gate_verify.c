@@ -12,6 +12,7 @@
 #include "cli/capture.h"
 #include "cli/cmd.h"
 #include "cli/cmd_gate.h"
+#include "cli/gate_port.h"
 #include "cli/gate_value.h"
 #include "cli/gate_verified.h"
 #include "os/clock.h"
@@ -30,7 +31,8 @@ enum {
     OPTION_DELAY,
     OPTION_TOLERANCE,
     OPTION_RECEIVED,
-    OPTION_SENDER
+    OPTION_SENDER,
+    OPTION_PORT
 };
 
 struct job {
@@ -42,10 +44,13 @@ struct job {
     int64_t tolerance_ns;
     bool received;
     bool sender;
+    const char *port_name;
 };
 
 static const struct argp_option options[] = {
     {"duration", OPTION_DURATION, "TIME", 0, "How long to listen at an interface (10s)", 0},
+    {"port", OPTION_PORT, "NAME", 0,
+     "Which port of the plan (\"a -> b\"); needed where several have gates", 0},
     {"received", OPTION_RECEIVED, NULL, 0,
      "At an interface: what arrives there, instead of what this machine sends", 0},
     {"sender", OPTION_SENDER, NULL, 0,
@@ -100,6 +105,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         return 0;
     case OPTION_SENDER:
         job->sender = true;
+        return 0;
+    case OPTION_PORT:
+        job->port_name = argument;
         return 0;
     default:
         return tt_gate_parse(key, argument, state);
@@ -210,17 +218,6 @@ static int open_capture(struct job *job, bool live, struct tt_capture *capture)
     return tt_capture_open_live(COMMAND, &options_live, capture);
 }
 
-/* The first that has gates; NULL: none. */
-static struct tt_gate_port *find_port(const struct tt_network *network)
-{
-    for (size_t p = 0; p < network->port_count; p++) {
-        if (network->ports[p].list) {
-            return &network->ports[p];
-        }
-    }
-    return NULL;
-}
-
 /* What this machine sends, its own kernel has let out. */
 static void take_kernel(struct tt_gate_port *port)
 {
@@ -273,13 +270,12 @@ int tt_cmd_gate_verify(int argc, char **argv)
     }
     code = (int)tt_gate_open(COMMAND, &job.options, &file);
     if (code == TT_EXIT_GOOD) {
-        port = find_port(&file.network);
-        if (port) {
-            code = verify(&job, port);
-        } else {
-            tt_cli_say(COMMAND, "%s has no gates to hold anything against", job.options.path);
-            code = TT_EXIT_USAGE;
+        port = tt_gate_port_find(COMMAND, job.options.path, &file, job.port_name);
+        if (port && !port->list) {
+            tt_cli_say(COMMAND, "%s: the schedule has no entries to hold anything against",
+                       job.options.path);
         }
+        code = port && port->list ? verify(&job, port) : TT_EXIT_USAGE;
         tt_gate_file_done(&file);
     }
     return code;

@@ -56,11 +56,8 @@ static const struct argp parser = {
 
 static enum tt_exit conclude(const struct job *job, const struct tt_midi_dump *dump, int error)
 {
-    if (error || fflush(stdout) != 0 || ferror(stdout)) {
-        tt_cli_say(COMMAND, "cannot show %s: %s", job->path,
-                   strerror(error   ? -error
-                            : errno ? errno
-                                    : EIO));
+    if (error) {
+        tt_cli_say(COMMAND, "cannot show %s: %s", job->path, strerror(-error));
         return TT_EXIT_ENVIRONMENT;
     }
     if (dump->warning_count > 0) {

@@ -15,8 +15,9 @@
 #include "cli/midi_ports.h"
 #include "cli/relay.h"
 
-#define COMMAND "tactus midi jitter"
-#define SEED    1
+#define COMMAND  "tactus midi jitter"
+#define SEED     1
+#define CLOCK_NS (10 * TT_NS_PER_S)
 
 enum {
     OPTION_OUT = 256,
@@ -35,8 +36,9 @@ struct job {
     struct tt_jitter_setup setup;
     unsigned loads; /* enum tt_jitter_load, as bits; 0: all */
     bool json;
-    const char *clock_port; /* NULL: the experiment */
-    int64_t duration_ns;
+    const char *clock_port;    /* NULL: the experiment */
+    int64_t duration_ns;       /* of --clock; 0: not given */
+    const char *of_experiment; /* an option that was given and that --clock does not heed; NULL */
     struct tt_jitter passes[TT_JITTER_LOADS];
     unsigned pass_count;
 };
@@ -78,10 +80,31 @@ static void parse_load(struct job *job, const char *argument, struct argp_state 
     argp_error(state, "--load %s: give idle, loaded or stopped", argument);
 }
 
+static void check_options(const struct job *job, struct argp_state *state)
+{
+    if (job->clock_port && job->of_experiment) {
+        argp_error(state, "--clock only listens: not together with --%s", job->of_experiment);
+    }
+    if (job->duration_ns && !job->clock_port) {
+        argp_error(state, "--duration is of --clock; without it --count messages are the end");
+    }
+    if ((job->setup.output != NULL) != (job->setup.input_count > 0)) {
+        argp_error(state, "%s",
+                   job->setup.output ? "--out needs an --in that hears it"
+                                     : "--in needs an --out that it hears");
+    }
+}
+
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
     struct job *job = state->input;
 
+    for (const struct argp_option *option = options; option->name; option++) {
+        if (option->key == key && key != OPTION_JSON && key != OPTION_CLOCK &&
+            key != OPTION_DURATION) {
+            job->of_experiment = option->name;
+        }
+    }
     switch (key) {
     case OPTION_OUT:
         job->setup.output = argument;
@@ -121,14 +144,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         argp_error(state, "what is %s? Ports are given by --out and --in", argument);
         return 0;
     case ARGP_KEY_END:
-        if (job->clock_port && (job->setup.output || job->setup.input_count > 0)) {
-            argp_error(state, "--clock sends nothing: not together with --out and --in");
-        }
-        if ((job->setup.output != NULL) != (job->setup.input_count > 0)) {
-            argp_error(state, "%s",
-                       job->setup.output ? "--out needs an --in that hears it"
-                                         : "--in needs an --out that it hears");
-        }
+        check_options(job, state);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -208,7 +224,6 @@ int tt_cmd_midi_jitter(int argc, char **argv)
         .setup = {.command = COMMAND,
                   .wire = -1,
                   .plan = {.count = 300, .gap_ns = 10 * TT_NS_PER_MS, .seed = SEED}},
-        .duration_ns = 10 * TT_NS_PER_S,
     };
     enum tt_exit code;
 
@@ -218,7 +233,8 @@ int tt_cmd_midi_jitter(int argc, char **argv)
     tt_relay_start();
     tt_cli_catch_interrupt();
     if (job.clock_port) {
-        return tt_midi_clock_measure(COMMAND, job.clock_port, job.duration_ns, job.json);
+        return tt_midi_clock_measure(COMMAND, job.clock_port,
+                                     job.duration_ns ? job.duration_ns : CLOCK_NS, job.json);
     }
     code = run_passes(&job);
     if (code == TT_EXIT_GOOD && job.pass_count > 0) {

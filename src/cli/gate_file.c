@@ -398,6 +398,9 @@ static int parse(const char *text, size_t bytes, const struct tt_gate_file_optio
     json_t *root = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &fault);
     int error;
 
+    if (bytes == 0) {
+        return tt_say(-EINVAL, ret_message, "it is empty");
+    }
     if (!root) {
         /* tc prints a schedule that is pending as an object without a name. */
         return tt_say(

@@ -72,8 +72,13 @@ static int add_way(const struct tt_gate_file *file, unsigned from, unsigned to,
         return tt_say(-ENOMEM, place->message, "out of memory");
     }
     measure(file, to, far);
-    if (far[from] == UINT32_MAX || from == to) {
-        error = tt_say(-EINVAL, place->message, "%s: no way from %s to %s over bridges",
+    if (from == to) {
+        error = tt_say(-EINVAL, place->message, "%s: it goes from %s to itself", place->where,
+                       file->devices[from].name);
+    } else if (far[from] == UINT32_MAX) {
+        error = tt_say(-EINVAL, place->message,
+                       "%s: no way from %s to %s: links must join them, and what lies between "
+                       "be bridges (\"bridge\": true)",
                        place->where, file->devices[from].name, file->devices[to].name);
     }
     while (error == 0 && at != to) {

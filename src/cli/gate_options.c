@@ -129,6 +129,12 @@ static const struct argp page_argp = {
     .options = page_options, .parser = parse_page, .children = tt_gate_children};
 const struct argp_child tt_gate_page_children[] = {{&page_argp, 0, NULL, 0}, {0}};
 
+static bool given(const struct tt_gate_file_options *options)
+{
+    return options->rate_bps || options->kernel || options->tx_queues || options->driver ||
+           options->driver_unknown[0];
+}
+
 enum tt_exit tt_gate_open(const char *command, const struct tt_gate_options *options,
                           struct tt_gate_file *ret_file)
 {
@@ -136,6 +142,10 @@ enum tt_exit tt_gate_open(const char *command, const struct tt_gate_options *opt
     char ifname[TT_IFNAME_BYTES];
     int error;
 
+    if (!options->path[0]) {
+        tt_cli_say(command, "the name of the file is empty");
+        return TT_EXIT_USAGE;
+    }
     if (access(options->path, F_OK) != 0 && !tt_value_ifname(options->path, ifname) &&
         options->path[0] != '-') {
         return tt_gate_open_live(command, ifname, &options->file, ret_file);
@@ -143,6 +153,13 @@ enum tt_exit tt_gate_open(const char *command, const struct tt_gate_options *opt
     error = tt_gate_file_read(options->path, &options->file, ret_file, &message);
     if (error != 0) {
         tt_cli_say(command, "cannot read %s: %s", options->path, message.text);
+    } else if (json_is_object(ret_file->root) && !options->sets_up && given(&options->file)) {
+        tt_cli_say(command,
+                   "%s is a plan, which has speeds, drivers, kernels and queues itself: --speed, "
+                   "--driver, --kernel and --queues are for what tc printed",
+                   options->path);
+        tt_gate_file_done(ret_file);
+        return TT_EXIT_USAGE;
     }
     return error == 0 ? TT_EXIT_GOOD : error == -EINVAL ? TT_EXIT_USAGE : TT_EXIT_ENVIRONMENT;
 }

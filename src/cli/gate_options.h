@@ -14,6 +14,7 @@ struct tt_gate_options {
     const char *path;
     const char *source; /* verify: what is held against `path` */
     bool takes_source;
+    bool sets_up; /* apply: `file` is of the interface, whatever the file is */
     bool json;
     const char *picture;
     const char *html;

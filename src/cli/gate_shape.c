@@ -12,6 +12,7 @@
 #include "base/ns.h"
 #include "cli/cmd.h"
 #include "cli/cmd_gate.h"
+#include "cli/gate_port.h"
 #include "gate/wire_time.h"
 #include "os/interfaces.h"
 #include "os/qdisc.h"
@@ -83,31 +84,25 @@ static int take_clock(const struct tt_gate_shape *job, struct tt_gate_port *port
     return 0;
 }
 
-/* The one port of the file that has gates. NULL: there is none, or more. */
+/* In that file. NULL: said why not. */
 static const struct tt_gate_port *find_port(const struct tt_gate_shape *job,
                                             const struct tt_gate_file *file)
 {
-    const struct tt_gate_port *found = NULL;
-    size_t n = 0;
+    const struct tt_gate_port *port =
+        tt_gate_port_find(COMMAND, job->schedule_path, file, job->port_name);
 
-    for (size_t i = 0; i < file->network.port_count; i++) {
-        const struct tt_gate_port *port = &file->network.ports[i];
-
-        if (port->list) {
-            found = port;
-            n++;
-        }
+    if (port && !port->list) {
+        tt_cli_say(COMMAND, "%s: the schedule has no entries", job->schedule_path);
+        return NULL;
     }
-    if (n == 0) {
-        tt_cli_say(COMMAND, "%s: there is no schedule in it: %s", job->schedule_path,
-                   json_is_array(file->root)
-                       ? "give what tc prints of a taprio with entries"
-                       : "the plan needs `gates`; `tactus gate plan` writes one that has them");
-    } else if (n > 1) {
-        tt_cli_say(COMMAND, "%s: %zu ports have gates in it; give a file with those of one",
-                   job->schedule_path, n);
+    if (port && json_is_object(file->root) && job->file_options.rate_bps) {
+        tt_cli_say(COMMAND,
+                   "%s is a plan, which has the speeds of its links: --rate is for what tc "
+                   "printed",
+                   job->schedule_path);
+        return NULL;
     }
-    return n == 1 ? found : NULL;
+    return port;
 }
 
 enum tt_exit tt_gate_shape_read(const struct tt_gate_shape *job, struct tt_gate_file *ret_file,

@@ -24,6 +24,7 @@ struct tt_gate_shape_windows {
 
 struct tt_gate_shape {
     const char *schedule_path;
+    const char *port_name; /* in it; NULL: the one that has gates */
     const char *ifname;
     const char *tap;
     const char *log_path;

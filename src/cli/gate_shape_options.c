@@ -13,6 +13,7 @@
 
 enum {
     OPTION_SCHEDULE = 256,
+    OPTION_PORT,
     OPTION_RATE,
     OPTION_TO,
     OPTION_TAP,
@@ -35,7 +36,9 @@ static const struct argp_option options[] = {
      "The gates: what `tc -j qdisc show dev IF` prints of a taprio, or a plan; read again, for a "
      "change at its base time, on SIGHUP",
      0},
-    {"rate", OPTION_RATE, "SPEED", 0, "Of the wire, such as 100M or 1G; a plan has it, too", 0},
+    {"port", OPTION_PORT, "NAME", 0,
+     "Which port of a plan (\"a -> b\"); needed where several have gates", 0},
+    {"rate", OPTION_RATE, "SPEED", 0, "Of the wire, such as 100M or 1G; a plan has it itself", 0},
     {"to", OPTION_TO, "IF", 0, "The interface that frames leave by", 0},
     {"tap", OPTION_TAP, "NAME", 0, "The device that is made, gate0 without it", 0},
     {"mode", OPTION_MODE, "strict|computed", 0,
@@ -108,6 +111,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     switch (key) {
     case OPTION_SCHEDULE:
         job->schedule_path = argument;
+        return 0;
+    case OPTION_PORT:
+        job->port_name = argument;
         return 0;
     case OPTION_TO:
         job->ifname = argument;

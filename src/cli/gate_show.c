@@ -13,6 +13,7 @@
 #include "report/table.h"
 
 #define STREAM_LINES_MAX 40
+#define PLACES_SHOWN     4
 
 struct class_figures {
     int64_t usable_ns; /* longest window; INT64_MAX: always open */
@@ -234,7 +235,38 @@ const char *tt_gate_severity_text(enum tt_gate_severity severity)
     return texts[severity];
 }
 
-/* The worst first. */
+static bool say_the_same(const struct tt_gate_finding *a, const struct tt_gate_finding *b)
+{
+    return a->severity == b->severity && strcmp(a->what, b->what) == 0 &&
+           strcmp(a->remedy, b->remedy) == 0;
+}
+
+/* "inputs 1; inputs 2; mains 1 and 3 more": all that items[first] holds for, of n. */
+static void print_places(const struct tt_gate_finding *items, size_t n, size_t first, FILE *out)
+{
+    size_t places = 0;
+
+    for (size_t i = first; i < n; i++) {
+        if (say_the_same(&items[i], &items[first]) && places++ < PLACES_SHOWN) {
+            fprintf(out, "%s%s", i == first ? "" : "; ", items[i].where);
+        }
+    }
+    if (places > PLACES_SHOWN) {
+        fprintf(out, " and %zu more", places - PLACES_SHOWN);
+    }
+}
+
+static bool was_said(const struct tt_gate_finding *items, size_t i)
+{
+    size_t before = 0;
+
+    while (before < i && !say_the_same(&items[before], &items[i])) {
+        before++;
+    }
+    return before < i;
+}
+
+/* The worst first; what holds for several places once. */
 void tt_gate_show_findings(const struct tt_gate_findings *findings, FILE *out)
 {
     size_t n = findings->count < findings->capacity ? findings->count : findings->capacity;
@@ -243,11 +275,12 @@ void tt_gate_show_findings(const struct tt_gate_findings *findings, FILE *out)
         for (size_t i = 0; i < n; i++) {
             const struct tt_gate_finding *finding = &findings->items[i];
 
-            if ((int)finding->severity != severity) {
+            if ((int)finding->severity != severity || was_said(findings->items, i)) {
                 continue;
             }
-            fprintf(out, "\n%s: %s: %s\n", tt_gate_severity_text(finding->severity), finding->where,
-                    finding->what);
+            fprintf(out, "\n%s: ", tt_gate_severity_text(finding->severity));
+            print_places(findings->items, n, i, out);
+            fprintf(out, ": %s\n", finding->what);
             if (finding->remedy[0]) {
                 fprintf(out, "    %s\n", finding->remedy);
             }

@@ -364,6 +364,7 @@ int tt_gate_tc_read(const json_t *qdiscs, const struct tt_gate_place *place,
                     struct tt_gate_port *port, struct tt_gate_entry **ret_entries)
 {
     const char *dev = json_string_value(json_object_get(json_array_get(qdiscs, 0), "dev"));
+    int roots = 0;
 
     *ret_entries = NULL;
     if (!json_is_array(qdiscs)) {
@@ -374,11 +375,17 @@ int tt_gate_tc_read(const json_t *qdiscs, const struct tt_gate_place *place,
                       dev);
     }
     for (size_t i = 0; i < json_array_size(qdiscs); i++) {
+        const json_t *qdisc = json_array_get(qdiscs, i);
         struct tt_gate_place at = {.message = place->message};
         int error;
 
         snprintf(at.where, sizeof(at.where), "%.60s[%zu]", place->where, i);
-        error = read_qdisc(json_array_get(qdiscs, i), &at, port, ret_entries);
+        roots += json_is_true(json_object_get(qdisc, "root"));
+        error = roots <= 1 ? read_qdisc(qdisc, &at, port, ret_entries)
+                           : tt_say(-EINVAL, at.message,
+                                    "%s: a second root: these are several interfaces; give what "
+                                    "`tc -j qdisc show dev IF` prints of one",
+                                    at.where);
         if (error != 0) {
             free(*ret_entries);
             *ret_entries = NULL;

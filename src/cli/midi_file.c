@@ -62,6 +62,11 @@ enum tt_exit tt_midi_file_check_output(const char *command, const char *path)
         tt_cli_say(command, "the file to write has no name: its argument is empty");
         return TT_EXIT_USAGE;
     }
+    if (strcmp(path, "-") == 0) {
+        tt_cli_say(command, "the file to write needs a name: it is not written to standard output "
+                            "(./- is a file of that name)");
+        return TT_EXIT_USAGE;
+    }
     if (path[n - 1] == '/' || (stat(path, &status) == 0 && S_ISDIR(status.st_mode))) {
         tt_cli_say(command,
                    "%s is a folder; give the name of a file to write, such as %s%stake.mid", path,
@@ -89,6 +94,10 @@ static void say_neither(const char *command, const struct tt_midi_file *file, co
                    tt_midi_log_refusal_text(refusal));
     } else if (file->bytes == 0) {
         tt_cli_say(command, "%s is empty: neither a raw MIDI log nor a Standard MIDI File", path);
+    } else if (file->bytes >= 4 && memcmp(file->data, "RIFF", 4) == 0) {
+        tt_cli_say(command,
+                   "%s is a RIFF container (.rmi): save what is in it as a Standard MIDI File",
+                   path);
     } else {
         tt_cli_say(command,
                    "%s is neither a raw MIDI log nor a Standard MIDI File: %s (at byte %zu of %zu)",

@@ -26,8 +26,9 @@ static bool is_reader_gone(void)
     return !was_closed && poll(&out, 1, 0) == 1 && (out.revents & (POLLERR | POLLHUP)) != 0;
 }
 
-/* At exit, and so also behind what argp prints. 0 or -errno. */
-static int close_stdout(void)
+/* At exit, and so also behind what argp prints. False: not all is out; the reason where it is
+ * known, else 0. */
+static bool close_stdout(int *ret_errno)
 {
     bool failed = ferror(stdout) != 0;
     bool gone = is_reader_gone();
@@ -45,21 +46,24 @@ static int close_stdout(void)
         gone = error == EIO; /* its terminal is closed */
     }
     if (gone || (error == EPIPE && !was_closed)) {
-        return 0;
+        failed = false;
     }
-    return failed ? -(error ? error : EIO) : 0;
+    *ret_errno = error;
+    return !failed;
 }
 
 static void end_standard(void)
 {
-    int error = close_stdout();
+    int error;
+    bool good = close_stdout(&error);
 
-    if (error) {
-        fprintf(stderr, "tactus: standard output %s (%s): what was printed is not all there\n",
-                was_closed ? "is closed" : "could not be written", strerror(-error));
+    if (!good) {
+        fprintf(stderr, "tactus: standard output %s%s%s%s: what was printed is not all there\n",
+                was_closed ? "is closed" : "could not be written", error ? " (" : "",
+                error ? strerror(error) : "", error ? ")" : "");
     }
     (void)tt_relay_settle(STDERR_FILENO);
-    if (error) {
+    if (!good) {
         _exit(TT_EXIT_ENVIRONMENT);
     }
 }

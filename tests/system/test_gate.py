@@ -254,9 +254,48 @@ class WrongInput(Gate):
                 ({"links": [link], "streams": [{"from": "a", "to": "c"}]}, "streams[0]: no link has a device c"),
                 ({"links": [link], "streams": [{"from": "a", "to": "b", "channels": 100}]}, "1518 are the most"),
                 ({"links": [link, {**link, "between": ["c", "d"]}], "streams": [{"from": "a", "to": "d"}]},
-                 "no way from a to d over bridges")):
+                 "no way from a to d: links must join them"),
+                ({"links": [link], "streams": [{"from": "a", "to": "a"}]}, "streams[0]: it goes from a to itself"),
+                ("", "it is empty"),
+                (2 * SCHEDULE, "qdiscs[1]: a second root: these are several interfaces")):
             with self.subTest(words):
                 self.says(2, words, "check", self.write(content))
+        self.says(2, "the name of the file is empty", "check", "")
+
+    def test_which_port(self):
+        """Every command that needs one port takes --port, and says which there are."""
+        link = {"between": ["a", "b"], "speed": "1G"}
+        both = self.write({"links": [link], "gates": [{"from": "a", "to": "b", "qdiscs": SCHEDULE},
+                                                      {"from": "b", "to": "a", "qdiscs": SCHEDULE}]}, "both.json")
+        none = self.write({"links": [link]}, "none.json")
+        for command in (["apply", "-i", "lo", "--dry-run"], ["verify", both], ["shape", "--explain", "--schedule"]):
+            first, last = (command[:1], ["lo"]) if command[0] == "verify" else (command, [])
+            with self.subTest(command[0]):
+                self.says(2, "2 ports have gates; say which: --port 'FROM -> TO', of: a -> b; b -> a", *first, both, *last)
+                self.says(2, "has no port 'h->b'; its ports: a -> b; b -> a", *first, both, *last, "--port", "h->b")
+                self.says(2, "no port has gates", *first, none, *last)
+        self.says(2, "has no port 'h->b'", "simulate", "--port", "h->b", both)
+        self.says(0, "taprio num_tc", "apply", "-i", "lo", "--dry-run", "--force", "--port", "b -> a", both)
+
+    def test_what_a_plan_has_itself(self):
+        """An option that a plan would not heed is no option."""
+        plan = self.write({"links": [{"between": ["a", "b"], "speed": "1G"}],
+                           "gates": [{"from": "a", "to": "b", "qdiscs": SCHEDULE}]})
+        for option in (["--speed", "100M"], ["--kernel", "6.1"], ["--driver", "igc"], ["--queues", "2"]):
+            self.says(2, "is a plan, which has speeds", "check", *option, plan)
+        self.says(2, "--rate is for what tc printed", "shape", "--explain", "--rate", "1G", "--schedule", plan)
+        self.says(2, "which kernel keeps the gates of a -> b? Give its device", "simulate", "--linux", plan)
+        self.says(2, "Give --kernel", "simulate", "--linux", "--speed", "1G", self.write(SCHEDULE))
+
+    def test_said_once(self):
+        """What holds for several places is one finding to a person, and one each to a program."""
+        plan = self.write({"links": [{"between": ["a", "b"], "speed": "100M"}],
+                           "gates": [{"from": "a", "to": "b", "qdiscs": SCHEDULE}],
+                           "streams": [{"name": "s", "from": "a", "to": "b", "channels": 64, "count": 6}]})
+        _, out, _ = run("check", plan)
+        self.assertRegex(out, "WRONG: s 1; s 2; s 3; s 4 and 2 more: nothing bounds")
+        _, out, _ = run("check", "--json", plan)
+        self.assertEqual([one["kind"] for one in json.loads(out)["findings"]].count("no_bound"), 6)
 
     def test_places(self):
         """What is wrong is found by its line and column."""

@@ -197,7 +197,7 @@ class Files(unittest.TestCase):
                     done = subprocess.run(["sh", "-c", f'exec "$@" {end}', "sh", TACTUS, "midi", *map(str, arguments)],
                                           stderr=subprocess.PIPE, text=True, check=False, timeout=60)
                     self.assertEqual(done.returncode, 3, done.stderr)
-                    self.assertIn("standard output", done.stderr)
+                    self.assertRegex(done.stderr, "^(.*no MIDI port here.*\n)?[^\n]*standard output[^\n]*\n$")  # one reason
 
     def test_takes_are_split_after_silence(self):
         times = [2 * S, 2 * S + 5, 9 * S, 9 * S + 7 * 20000, 13 * S, 40 * S]
@@ -273,6 +273,9 @@ class Files(unittest.TestCase):
         ticks = [tick for tick, data in tracks[1] if data == NOTE]
         self.assertEqual(ticks, [0, 19999 * S // 20000])
         self.assertEqual(sum(data == b"\xff\x01" for _, data in tracks[1]), 3)
+
+    def test_a_riff_container(self):
+        self.assertIn("is a RIFF container (.rmi)", run("dump", self.write("a.rmi", b"RIFF\x20\0\0\0RMIDdata"))[2])
 
     def test_each_fault_is_shown_with_its_offset(self):
         for path in sorted(CORPUS.iterdir()):

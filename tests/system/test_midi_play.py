@@ -215,7 +215,9 @@ class Play(unittest.TestCase):
 
     def test_jitter_of_what_cannot_be(self):
         for arguments, code, said in ((("--out", self.port), 2, "--out needs an --in"), (("--in", self.port), 2, "--in needs an --out"),
-                                      (("--clock", self.port, "--in", self.port), 2, "--clock sends nothing"),
+                                      (("--clock", self.port, "--in", self.port), 2, "--clock only listens: not together with --in"),
+                                      (("--clock", self.port, "--count", "9"), 2, "not together with --count"),
+                                      (("--duration", "1s"), 2, "--duration is of --clock"),
                                       (("--load", "much"), 2, "give idle, loaded or stopped"),
                                       (("--count", "1"), 2, "give a number from 2 to"), (("--gap", "5"), 2, "give a number with a unit"),
                                       (("--out", self.port, "--in", "ticks:" + self.port), 2, "ticks: for the sequencer's"),

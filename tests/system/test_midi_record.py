@@ -442,7 +442,7 @@ class Record(unittest.TestCase):
                 self.assertIn(said, done.stderr)
                 self.assertFalse(self.log.exists())
         (self.path / "nowhere").symlink_to(self.path / "none")
-        for name, said in (("", "has no name"), (self.path, "is a folder"), (f"{self.path}/new/", "is a folder"),
+        for name, said in (("", "has no name"), ("-", "needs a name"), (self.path, "is a folder"), (f"{self.path}/new/", "is a folder"),
                            (self.path / "none/take.mid", "none/take.mid: the folder is not there"),
                            (self.path / "nowhere", "is there already"), (self.path / ("x" * 252), "File name too long"),
                            (self.path / ("x" * 300), "File name too long")):
