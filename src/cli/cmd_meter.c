@@ -13,6 +13,7 @@
 #include "cli/meter_job.h"
 #include "cli/meter_options.h"
 #include "cli/meter_page.h"
+#include "cli/meter_row.h"
 #include "cli/meter_show.h"
 #include "cli/meter_soak.h"
 #include "report/json.h"
@@ -254,7 +255,7 @@ static enum tt_exit run_rows(struct command *command, struct tt_meter_row *rows,
         struct tt_meter_row row = {0};
         struct tt_meter_row tuned = {0};
 
-        code = tt_meter_job_row(job, &job->shapes[i], &row, command->tuned ? &tuned : NULL);
+        code = tt_meter_row_run(job, &job->shapes[i], &row, command->tuned ? &tuned : NULL);
         if (code == TT_EXIT_GOOD) {
             keep_row(rows, &row, ret_n);
             keep_row(rows, &tuned, ret_n);

@@ -195,13 +195,26 @@ static enum tt_exit judge(const struct tt_compare_result results[2])
 /* What has to be known before all else; NULL: nothing. */
 static const char *warning_text(const struct command *command, char text[TT_METER_TEXT])
 {
-    if (command->policy_error == 0) {
+    enum tt_policy_kind kind = command->settings[0].policy.kind;
+    int error = command->policy_error;
+    int length = 0;
+
+    if (error) {
+        length = snprintf(text, TT_METER_TEXT,
+                          "Policy %s was refused (%s): A and B are compared without it, both "
+                          "alike.%s ",
+                          tt_policy_name(kind), strerror(-error),
+                          tt_meter_show_policy_advice(kind, error));
+    }
+    if (command->job.awake_refused) {
+        length += snprintf(text + length, TT_METER_TEXT - (size_t)length,
+                           "`tuned` is without processors that are kept out of idle states, which "
+                           "was refused. ");
+    }
+    if (length == 0) {
         return NULL;
     }
-    snprintf(text, TT_METER_TEXT,
-             "Policy %s was refused (%s): A and B are compared without it, both alike.%s",
-             tt_policy_name(command->settings[0].policy.kind), strerror(-command->policy_error),
-             tt_meter_show_policy_advice(command->settings[0].policy.kind, command->policy_error));
+    text[length - 1] = 0;
     return text;
 }
 

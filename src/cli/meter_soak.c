@@ -16,6 +16,7 @@
 #include "base/min_max.h"
 #include "base/ns.h"
 #include "cli/meter_page.h"
+#include "cli/meter_row.h"
 #include "cli/meter_show.h"
 #include "cli/relay.h"
 #include "report/json.h"
@@ -298,7 +299,7 @@ enum tt_exit tt_meter_soak(struct tt_meter_job *job, int64_t for_ns, const char 
         tt_meter_show_setup(job);
     }
     tell_start(&soak);
-    code = tt_meter_job_row(job, &job->shapes[0], &row, NULL);
+    code = tt_meter_row_run(job, &job->shapes[0], &row, NULL);
     if (code == TT_EXIT_GOOD && row.count > 0) {
         enum tt_exit page = html ? tt_meter_page_write(job, &row, 1, html) : TT_EXIT_GOOD;
 

@@ -41,6 +41,11 @@ const char *tt_meter_shape_text(const struct tt_fragment_shape *shape,
     return ret_text;
 }
 
+int64_t tt_meter_buffer_ns(const struct tt_fragment_shape *shape)
+{
+    return tt_fragment_shape_period_ns(shape) * (shape->count > 0 ? shape->count : 1);
+}
+
 const char *tt_meter_load_text(const char *name)
 {
     static const char *const files[][2] = {
@@ -176,9 +181,16 @@ static void add_dropouts(const struct tt_meter_row *row, const struct tt_verdict
             tt_plural(verdict->bursts, "burst", "bursts"));
     }
     if (row->count > 1) {
-        add(text, TT_METER_TEXT, " under %zu of %zu loads, %" PRIu64 " of them under %s in %s",
-            verdict->loads[TT_VERDICT_NOT_SAFE] + verdict->loads[TT_VERDICT_TOO_NOISY], row->count,
-            tt_meter_dropouts(&row->shape, &worst->counters), tt_meter_load_text(worst->load_name),
+        uint64_t there = tt_meter_dropouts(&row->shape, &worst->counters);
+
+        if (there == verdict->dropouts) {
+            add(text, TT_METER_TEXT, ", all");
+        } else {
+            add(text, TT_METER_TEXT, " under %zu of %zu loads, %" PRIu64,
+                verdict->loads[TT_VERDICT_NOT_SAFE] + verdict->loads[TT_VERDICT_TOO_NOISY],
+                row->count, there);
+        }
+        add(text, TT_METER_TEXT, " of them under %s in %s", tt_meter_load_text(worst->load_name),
             tt_duration_text(worst->measured_ns, time));
     }
     if (verdict->cause != TT_CAUSES) {
@@ -289,7 +301,8 @@ const char *tt_meter_verdict_short(const struct tt_verdict *verdict,
     case TT_VERDICT_TOO_NOISY:
         return "too noisy";
     default:
-        snprintf(ret_text, TT_DURATION_TEXT, "1 in %s", tt_duration_text(verdict->one_in_ns, rate));
+        snprintf(ret_text, TT_DURATION_TEXT, "< 1 in %.16s",
+                 tt_duration_text(verdict->one_in_ns, rate));
         return ret_text;
     }
 }

@@ -26,6 +26,8 @@ const char *tt_duration_text(int64_t ns, char ret_text[TT_DURATION_TEXT]);
 /* "3x64", "timer". Returns ret_text. */
 const char *tt_meter_shape_text(const struct tt_fragment_shape *shape,
                                 char ret_text[TT_DURATION_TEXT]);
+/* So long the buffer lasts; a timer's: what a missed period is of. */
+int64_t tt_meter_buffer_ns(const struct tt_fragment_shape *shape);
 /* "disk write" for "write": as a column is headed. */
 const char *tt_meter_load_text(const char *name);
 /* "time taken by the hypervisor, …" */
@@ -43,7 +45,7 @@ bool tt_meter_no_buffer_helps(const struct tt_meter_row *row, const struct tt_ve
  * in 5 s; there mostly …". Returns ret_text. */
 const char *tt_meter_verdict_text(const struct tt_meter_row *row, const struct tt_verdict *verdict,
                                   char ret_text[TT_METER_TEXT]);
-/* "not safe", or, of a clean run that is too short for "safe", "1 in 16 s": at most, at 95 %. */
+/* "not safe", or, of a clean run that is too short for "safe", "< 1 in 16 s" (95 %). */
 const char *tt_meter_verdict_short(const struct tt_verdict *verdict,
                                    char ret_text[TT_DURATION_TEXT]);
 /* One line of a soak: when, how many, how late, why, with what evidence. Returns ret_text. */

@@ -14,9 +14,8 @@
 #define CHUNK_NS        (10 * TT_NS_PER_US)
 #define GAP_NS          (10 * TT_NS_PER_US) /* so much longer is an interruption */
 #define TRIAL_UNITS     2000
-#define TRIALS          100
-#define TRIAL_EVERY_NS  (5 * TT_NS_PER_MS)
-#define TRIALS_MAX_NS   TT_NS_PER_S
+#define TRIALS          200
+#define TRIALS_MAX_NS   (100 * TT_NS_PER_MS)
 #define READING_TRIALS  64
 #define TWO_COS_OF_STEP 1.9992f
 
@@ -117,35 +116,43 @@ static int compare_times(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-/* The median of trials over half a second, each after a sleep, as the loop's computations are. A
- * processor has moments in which it is faster, where its core's other half rests or the clock is
- * raised: the fastest trial is what no cycle after it can hold, and so are trials of one moment. */
-static int64_t calibrate(struct tt_meter_machine *machine)
+/* The median of many short trials: what interrupts one does not interrupt most of them, and the
+ * fastest one is of a moment. */
+static int64_t estimate_unit_ps(struct tt_meter_machine *machine)
 {
-    int64_t begin_ns = tt_clock_mono_ns();
+    int64_t end_ns = tt_clock_mono_ns() + TRIALS_MAX_NS;
     int64_t times_ns[TRIALS];
     size_t n = 0;
 
     do {
         int64_t start_ns;
 
-        machine_sleep_until(&machine->host, begin_ns + (int64_t)n * TRIAL_EVERY_NS);
         restart_voices(machine);
         start_ns = tt_clock_mono_ns();
         render(machine, TRIAL_UNITS);
         times_ns[n++] = tt_clock_mono_ns() - start_ns;
-    } while (n < TRIALS && tt_clock_mono_ns() < begin_ns + TRIALS_MAX_NS);
+    } while (n < TRIALS && tt_clock_mono_ns() < end_ns);
     qsort(times_ns, n, sizeof(times_ns[0]), compare_times);
-    return tt_max64(1, times_ns[n / 2] * 1000 / TRIAL_UNITS);
+    return times_ns[n / 2] * 1000 / TRIAL_UNITS;
+}
+
+static void set_unit(struct tt_meter_machine *machine, int64_t unit_ps)
+{
+    machine->host.unit_ps = tt_max64(1, unit_ps);
+    machine->chunk_units = tt_max64(1, CHUNK_NS * 1000 / machine->host.unit_ps);
+    machine->chunk_ns = machine->chunk_units * machine->host.unit_ps / 1000;
 }
 
 void tt_meter_machine_init(struct tt_meter_machine *machine)
 {
     *machine = (struct tt_meter_machine){.host.ops = &machine_ops};
     tt_thread_stat_init(&machine->stat);
-    machine->host.unit_ps = calibrate(machine);
-    machine->chunk_units = tt_max64(1, CHUNK_NS * 1000 / machine->host.unit_ps);
-    machine->chunk_ns = machine->chunk_units * machine->host.unit_ps / 1000;
+    set_unit(machine, estimate_unit_ps(machine));
+}
+
+void tt_meter_machine_correct(struct tt_meter_machine *machine, int64_t planned_ns, int64_t took_ns)
+{
+    set_unit(machine, machine->host.unit_ps * took_ns / planned_ns);
 }
 
 void tt_meter_machine_enter(struct tt_meter_machine *machine)

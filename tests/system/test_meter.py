@@ -371,6 +371,10 @@ class Comparisons(Meter):
         answer = json.loads(out)
         self.assertEqual((answer["policy_a_granted"], answer["policy_b_granted"]), (False, False))
         self.assertIn("was refused", answer["warning"])
+        if not os.access("/dev/cpu_dma_latency", os.W_OK) or os.geteuid() == 0:
+            out, said = self.meter(*short, "policy=other", "policy=other,tuned", codes=(0, 1), **nobody)
+            self.assertTrue(out.startswith("`tuned` is without processors that are kept out of idle states"), out)
+            self.assertEqual(said.count("idle states"), 1)
 
     def test_own_result(self):
         self.saved("own.json", "--load", "idle", "--time", "2500ms")
