@@ -158,7 +158,7 @@ static void rank_differences(struct tt_compare_work *work, size_t n)
 }
 
 /* How often chance makes as much of the scores; *ret_excess > 0: b's are greater. */
-static double p_interleaved(struct tt_compare_work *work, size_t n, double *ret_excess)
+static double p_interleaved(struct tt_compare_work *work, size_t n, int64_t *ret_excess)
 {
     uint64_t random = SEED;
     size_t at_least = 1;
@@ -167,12 +167,12 @@ static double p_interleaved(struct tt_compare_work *work, size_t n, double *ret_
     for (int p = 0; p < TT_COMPARE_PERMUTATIONS; p++) {
         at_least += magnitude(signed_sum(work, n, &random)) >= magnitude(sum);
     }
-    *ret_excess = (double)sum;
+    *ret_excess = sum;
     return (double)at_least / (TT_COMPARE_PERMUTATIONS + 1);
 }
 
 static void compare_interleaved(const struct tt_compare_input *input, struct tt_compare_work *work,
-                                struct tt_compare_result *result, double *ret_excess)
+                                struct tt_compare_result *result, int64_t *ret_excess)
 {
     size_t n = result->windows;
 
@@ -217,14 +217,17 @@ static int64_t sum_scores(const struct tt_compare_work *work, size_t from, size_
     return sum;
 }
 
-/* As p_interleaved; b's scores are those from a_count on. */
-static double p_apart(struct tt_compare_work *work, size_t a_count, size_t n, double *ret_excess)
+/* As p_interleaved; b's scores are those from a_count on. Twice what they are above their share of
+ * all, so that of halves it is exact. */
+static double p_apart(struct tt_compare_work *work, size_t a_count, size_t n, int64_t *ret_excess)
 {
     uint64_t random = SEED;
     size_t at_least = 1;
-    double usual = (double)sum_scores(work, 0, n) / (double)n * (double)(n - a_count);
+    int64_t all = sum_scores(work, 0, n);
+    int64_t twice = 2 * (int64_t)(n - a_count);
+    int64_t share = all / (int64_t)n * twice + all % (int64_t)n * twice / (int64_t)n;
 
-    *ret_excess = (double)sum_scores(work, a_count, n) - usual;
+    *ret_excess = 2 * sum_scores(work, a_count, n) - share;
     for (int p = 0; p < TT_COMPARE_PERMUTATIONS; p++) {
         for (size_t i = n - 1; i >= a_count; i--) {
             size_t other = (size_t)(tt_random_next(&random) % (i + 1));
@@ -233,14 +236,14 @@ static double p_apart(struct tt_compare_work *work, size_t a_count, size_t n, do
             work->scores[i] = work->scores[other];
             work->scores[other] = score;
         }
-        at_least += absolute((double)sum_scores(work, a_count, n) - usual) >= absolute(*ret_excess);
+        at_least += magnitude(2 * sum_scores(work, a_count, n) - share) >= magnitude(*ret_excess);
     }
     return (double)at_least / (TT_COMPARE_PERMUTATIONS + 1);
 }
 
 static void compare_apart(const struct tt_compare_input *input, size_t a_count, size_t b_count,
                           struct tt_compare_work *work, struct tt_compare_result *result,
-                          double *ret_excess)
+                          int64_t *ret_excess)
 {
     double floors[] = {half_difference(work, input->a, a_count, input->counts),
                        half_difference(work, input->b, b_count, input->counts)};
@@ -262,7 +265,7 @@ static size_t at_most(size_t n, size_t most)
 }
 
 static enum tt_compare_answer find_answer(const struct tt_compare_input *input,
-                                          const struct tt_compare_result *result, double excess)
+                                          const struct tt_compare_result *result, int64_t excess)
 {
     size_t any = result->a_any + result->b_any;
 
@@ -283,7 +286,7 @@ void tt_compare(const struct tt_compare_input *input, struct tt_compare_work *wo
     size_t a_count = at_most(input->a_count, TT_COMPARE_WINDOWS_MAX);
     size_t b_count = at_most(input->b_count, TT_COMPARE_WINDOWS_MAX);
     struct tt_compare_result result = {.windows = at_most(a_count, b_count)};
-    double excess;
+    int64_t excess;
 
     if (result.windows < TT_COMPARE_WINDOWS_MIN) {
         *ret_result = result;

@@ -11,6 +11,7 @@
 #include "report/json.h"
 #include "report/meter_advice.h"
 #include "report/meter_json.h"
+#include "report/plural.h"
 
 static size_t find_advice(const struct tt_meter_job *job, struct tt_advice lines[TT_ADVICE_LINES])
 {
@@ -52,12 +53,12 @@ void tt_meter_show_setup(const struct tt_meter_job *job)
 
 const char *tt_meter_show_policy_advice(enum tt_policy_kind kind, int error)
 {
-    if (error == -EPERM) {
-        return " Root has it, and who has a limit for it (rtprio in limits.conf; ulimit -r).";
+    if (kind == TT_POLICY_DEADLINE) {
+        return " Root has it, where not too much is promised to others already, and where the "
+               "thread is not kept on a processor.";
     }
-    return kind == TT_POLICY_DEADLINE
-               ? " The kernel admits no deadline thread where too much is promised already, or "
-                 "where it is kept on a processor."
+    return error == -EPERM
+               ? " Root has it, and who has a limit for it (rtprio in limits.conf; ulimit -r)."
                : "";
 }
 
@@ -78,7 +79,7 @@ static void say_refused(const struct tt_meter_job *job, const struct tt_meter_ro
 {
     int error = find_refusal(rows, n);
 
-    if (error == -EPERM) {
+    if (error == -EPERM && job->policy.kind != TT_POLICY_DEADLINE) {
         printf("Policy %s was refused: the loop had no real-time priority, and waited for all "
                "others. \"This machine\", above, says what that takes.\n",
                tt_policy_name(job->policy.kind));
@@ -92,8 +93,9 @@ static void say_refused(const struct tt_meter_job *job, const struct tt_meter_ro
 static void print_latency(const char *what, const struct tt_hist *hist)
 {
     if (hist && hist->n > 0) {
-        printf("%s: %" PRIu64 " times, p50 %.2f ms, max %.2f ms\n", what, hist->n,
-               (double)tt_hist_percentile(hist, 500) / 1e6, (double)hist->max / 1e6);
+        printf("%s: %" PRIu64 " %s, p50 %.2f ms, max %.2f ms\n", what, hist->n,
+               tt_plural(hist->n, "time", "times"), (double)tt_hist_percentile(hist, 500) / 1e6,
+               (double)hist->max / 1e6);
     } else if (hist) {
         printf("%s: none came\n", what);
     }
@@ -128,8 +130,9 @@ static void print_row(const struct tt_meter_row *row)
                    strerror(-row->results[i].load.error));
         }
         if (row->results[i].left_out > 0) {
-            printf("%" PRIu64 " cycles are not in the distributions: nobody came to take them\n",
-                   row->results[i].left_out);
+            printf("Not in the distributions, as nobody came to take them: %" PRIu64 " %s\n",
+                   row->results[i].left_out,
+                   tt_plural(row->results[i].left_out, "cycle", "cycles"));
         }
     }
 }

@@ -12,7 +12,7 @@
 /* "fifo 70, processor 1". */
 const char *tt_meter_show_policy(const struct tt_meter_job *job, char text[TT_METER_POLICY_TEXT]);
 
-/* Where errno does not say it: " The kernel admits …", or "". */
+/* Who has it: " Root has it, …", or "". */
 const char *tt_meter_show_policy_advice(enum tt_policy_kind kind, int error);
 
 /* What is measured, and how: before it starts. */

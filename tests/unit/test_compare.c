@@ -238,6 +238,43 @@ static void rare_windows(void **state)
     }
 }
 
+/* Bursts in some windows of two runs, one after the other. */
+static struct tally run_apart(uint64_t a_per_mille, uint64_t b_per_mille)
+{
+    struct tally tally = {0};
+
+    for (uint64_t seed = 1; seed <= TRIALS; seed++) {
+        int64_t values[2][120];
+        uint64_t random = seed;
+        struct tt_compare_result result;
+
+        for (size_t i = 0; i < 240; i++) {
+            uint64_t per_mille = i < 120 ? a_per_mille : b_per_mille;
+            bool burst = random_below(&random, 1000) < per_mille;
+
+            values[i / 120][i % 120] = burst ? 1 + (int64_t)random_below(&random, 8500) : 0;
+        }
+        result = compare_counts(values[0], values[1], 120, false);
+        tally.better += result.answer == TT_COMPARE_BETTER;
+        tally.worse += result.answer == TT_COMPARE_WORSE;
+    }
+    tally.same = TRIALS - tally.better - tally.worse;
+    return tally;
+}
+
+static void rare_runs_apart(void **state)
+{
+    struct tally same = run_apart(167, 167);
+    struct tally more = run_apart(0, 167);
+
+    (void)state;
+    show("A/A, apart, a sixth", same);
+    show("none, apart, a sixth", more);
+    assert_true(same.same >= 95);
+    assert_true(more.worse >= 90);
+    assert_true(more.better == 0);
+}
+
 /* One window of any size shows nothing, nor do a few; and what is found is what the mean says, also
  * where most windows say the opposite. */
 static void few_windows(void **state)
@@ -297,11 +334,12 @@ static void words(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(same_setting),      cmocka_unit_test(median_of_one_fifth_more),
-        cmocka_unit_test(misses_doubled),    cmocka_unit_test(drift_between_runs),
-        cmocka_unit_test(runs_apart),        cmocka_unit_test(exact_figures),
-        cmocka_unit_test(rare_windows),      cmocka_unit_test(few_windows),
-        cmocka_unit_test(counts_of_windows), cmocka_unit_test(words),
+        cmocka_unit_test(same_setting),    cmocka_unit_test(median_of_one_fifth_more),
+        cmocka_unit_test(misses_doubled),  cmocka_unit_test(drift_between_runs),
+        cmocka_unit_test(runs_apart),      cmocka_unit_test(exact_figures),
+        cmocka_unit_test(rare_windows),    cmocka_unit_test(few_windows),
+        cmocka_unit_test(rare_runs_apart), cmocka_unit_test(counts_of_windows),
+        cmocka_unit_test(words),
     };
     int failed;
 
