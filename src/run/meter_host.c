@@ -8,11 +8,11 @@
 
 #include "base/min_max.h"
 #include "base/ns.h"
+#include "meter/gaps.h"
 #include "os/clock.h"
 
 #define UNIT_FRAMES     16
 #define CHUNK_NS        (10 * TT_NS_PER_US)
-#define GAP_NS          (10 * TT_NS_PER_US) /* so much longer is an interruption */
 #define TRIAL_UNITS     2000
 #define TRIALS          200
 #define TRIALS_MAX_NS   (100 * TT_NS_PER_MS)
@@ -68,22 +68,22 @@ static void restart_voices(struct tt_meter_machine *machine)
 static void machine_compute(struct tt_meter_host *host, int64_t units, int64_t *ret_gap_ns)
 {
     struct tt_meter_machine *machine = machine_of(host);
-    int64_t gap_ns = 0;
+    struct tt_gaps gaps = TT_GAPS_INIT;
+    int64_t chunks = tt_max64(TT_GAPS_CHUNKS_MIN, units / machine->chunk_units);
     int64_t before_ns = tt_clock_mono_ns();
 
     restart_voices(machine);
-    while (units > 0) {
+    for (; chunks > 0; chunks--) {
+        int64_t chunk_units = units / chunks;
         int64_t now_ns;
 
-        render(machine, tt_min64(units, machine->chunk_units));
+        render(machine, chunk_units);
         now_ns = tt_clock_mono_ns();
-        if (now_ns - before_ns > machine->chunk_ns + GAP_NS) {
-            gap_ns += now_ns - before_ns - machine->chunk_ns;
-        }
+        tt_gaps_add(&gaps, now_ns - before_ns);
         before_ns = now_ns;
-        units -= machine->chunk_units;
+        units -= chunk_units;
     }
-    *ret_gap_ns = gap_ns;
+    *ret_gap_ns = tt_gaps_end(&gaps);
 }
 
 static void machine_read(struct tt_meter_host *host, struct tt_reading *ret_reading)
@@ -140,7 +140,6 @@ static void set_unit(struct tt_meter_machine *machine, int64_t unit_ps)
 {
     machine->host.unit_ps = tt_max64(1, unit_ps);
     machine->chunk_units = tt_max64(1, CHUNK_NS * 1000 / machine->host.unit_ps);
-    machine->chunk_ns = machine->chunk_units * machine->host.unit_ps / 1000;
 }
 
 void tt_meter_machine_init(struct tt_meter_machine *machine)

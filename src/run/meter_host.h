@@ -35,8 +35,7 @@ struct tt_meter_host {
 struct tt_meter_machine {
     struct tt_meter_host host;
     struct tt_thread_stat stat;
-    int64_t chunk_units;
-    int64_t chunk_ns;
+    int64_t chunk_units; /* of computation between two looks at the clock */
     float state[TT_METER_SYNTH_VOICES][2];
 };
 

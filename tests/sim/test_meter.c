@@ -118,7 +118,7 @@ static enum tt_cause find_cause(enum tt_cause kind, uint64_t seed)
     made_run_init(&run, &small, seed, 80, PLAN_NS, SECOND_NS);
     if (kind == TT_CAUSE_THROTTLED)
         length_ns += 7 * TT_NS_PER_MS; /* what is looked for every 5 ms */
-    if (kind == TT_CAUSE_HYPERVISOR)
+    if (kind == TT_CAUSE_HYPERVISOR || kind == TT_CAUSE_INTERRUPT)
         length_ns += 8 * TT_NS_PER_MS; /* what a kernel that counts in 10 ms can show */
     if (kind == TT_CAUSE_TIMER) {      /* just before the loop is to wake */
         int64_t period_ns = tt_fragment_shape_period_ns(&small);
