@@ -327,10 +327,16 @@ int tt_meter_compare(int argc, char **argv)
     }
     argv[0] = name;
     if (argp_parse(&parser, argc, argv, 0, NULL, command) == 0) {
-        bool files = access(command->texts[0], F_OK) == 0 || access(command->texts[1], F_OK) == 0;
+        bool files[2] = {access(command->texts[0], F_OK) == 0,
+                         access(command->texts[1], F_OK) == 0};
 
-        if (!files) {
+        if (!files[0] && !files[1]) {
             code = compare_settings(command);
+        } else if (!files[0] || !files[1]) {
+            tt_cli_say(COMMAND,
+                       "%s is a file, and there is no file %s: give two saved results, or two "
+                       "settings",
+                       command->texts[!files[0]], command->texts[files[0]]);
         } else if (argc > 3 + command->job.json) {
             tt_cli_say(COMMAND, "saved results are measured already: no option but --json");
         } else {

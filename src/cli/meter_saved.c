@@ -71,7 +71,7 @@ static enum tt_exit load(struct side *side)
 
     side->file = json_load_file(side->path, JSON_REJECT_DUPLICATES, &error);
     if (!side->file && error.line < 0) {
-        tt_cli_say(COMMAND, "cannot read %s: %s", side->path, error.text);
+        tt_cli_say(COMMAND, "%s", error.text);
         return TT_EXIT_USAGE;
     }
     if (!side->file) {

@@ -127,9 +127,9 @@ class WrongInput(Meter):
         self.refused("compare", "bad.json", "x.json", says="bad.json: no whole JSON object, in line 1: ")
         self.refused("compare", "lines.json", "x.json", says="lines.json: no whole JSON object, in line 2: ")
         self.refused("compare", "empty.json", "x.json", says=again + "empty.json`")
-        self.refused("compare", "x.json", "none.json", says=again)
+        self.refused("compare", "x.json", "none.json", says="x.json is a file, and there is no file none.json")
+        self.refused("compare", "tuned", "x.json", says="x.json is a file, and there is no file tuned")
         (self.path / "y.json").write_text('{"rows": []}')
-        self.refused("compare", "y.json", "none.json", says="cannot read none.json: ")
         self.refused("compare", "y.json", "y.json", says="measured nothing in common")
         self.refused("compare", "y.json", "y.json", "--load", "idle", says="no option but --json")
 
