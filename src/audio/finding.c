@@ -136,6 +136,11 @@ static void find_sequence(struct list *list, const struct tt_observed *o)
         figure(finding, TT_FIGURE_BURSTS, (int64_t)conduct->bursts);
         figure(finding, TT_FIGURE_LONGEST_PDUS, (int64_t)conduct->burst_longest);
     }
+    finding =
+        add_count(list, TT_FINDING_ARRIVALS_SET_BACK, TT_SEVERITY_WARNING, o->set_back, o->pdus);
+    if (finding) {
+        figure(finding, TT_FIGURE_WORST_NS, o->set_back_most_ns);
+    }
     finding = add_count(list, TT_FINDING_LOST, TT_SEVERITY_FAULT, o->lost,
                         o->pdus - o->duplicated + o->lost);
     if (finding) {

@@ -89,8 +89,14 @@ static int finding(const struct watch *watch)
 
 static void observe(struct watch *watch, const struct tt_packet *packet)
 {
-    bool seen = tt_observer_packet(&watch->observer, packet->frame, packet->bytes,
-                                   packet->wire_bytes, packet->arrival_utc_ns);
+    bool seen;
+
+    if (packet->untimed) {
+        tt_observer_untimed(&watch->observer, packet->frame, packet->bytes);
+        return;
+    }
+    seen = tt_observer_packet(&watch->observer, packet->frame, packet->bytes, packet->wire_bytes,
+                              packet->arrival_utc_ns);
 
     if (seen && watch->dump.out) {
         tt_pcapng_write(&watch->dump, packet);

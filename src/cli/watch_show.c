@@ -63,9 +63,10 @@ double tt_watch_nominal_rate(const struct tt_observed *o)
 
 double tt_watch_measured_rate(const struct tt_observed *o)
 {
-    double span_ns = (double)o->last_ns - (double)o->first_ns;
+    struct tt_summary interval;
 
-    return o->pdus > 1 && span_ns > 0 ? (double)(o->pdus - 1) * 1e9 / span_ns : 0;
+    tt_hist_summarize(&o->interval, &interval);
+    return interval.n > 0 && interval.mean > 0 ? 1e9 / interval.mean : 0;
 }
 
 const char *tt_watch_scale(const struct tt_observed *o)

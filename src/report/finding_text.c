@@ -77,6 +77,12 @@ static const struct kind kinds[TT_FINDING_KINDS] = {
          "once: "
          "they exceed a reservation and shallow queues drop them; have the launch times kept "
          "(ETF, taprio) or see what holds packets up"},
+    [TT_FINDING_ARRIVALS_SET_BACK] =
+        {"arrivals_set_back",
+         "the arrival times of {count} of {of} PDUs are before that of the PDU before, by up to "
+         "{worst_ns}: that is the capture's fault, not the talker's or the network's (its clock "
+         "was set back, or its records are out of order: reordercap sorts them); what a step of "
+         "more than 1 ms touches is left out of intervals and lateness"},
     [TT_FINDING_LOST] =
         {"lost",
          "{count} of {of} PDUs ({share}) are missing, up to {longest_pdus} in a row: silence in "
