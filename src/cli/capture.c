@@ -105,7 +105,7 @@ enum tt_exit tt_capture_open_file(const char *command, const char *path,
     }
     capture = (struct tt_capture){.pcap = pcap, .records = open_records(pcap)};
     code =
-        tt_records_is_mixed(capture.records) ? TT_EXIT_GOOD : check_ethernet(command, path, pcap);
+        tt_records_is_alone(capture.records) ? TT_EXIT_GOOD : check_ethernet(command, path, pcap);
     if (code != TT_EXIT_GOOD) {
         tt_capture_close(&capture);
         return code;
@@ -344,14 +344,14 @@ static void tell_others(struct tt_capture *capture)
 /* What is wrong with a file that has no more packets. */
 static void tell_all(struct tt_capture *capture, int status)
 {
-    bool mixed = tt_records_is_mixed(capture->records);
+    bool alone = tt_records_is_alone(capture->records);
 
     capture->error[0] = 0;
     if (status < 0) {
         tt_parts_add(capture->error, sizeof(capture->error), "%s",
-                     mixed ? tt_records_error(capture->records) : pcap_geterr(capture->pcap));
+                     alone ? tt_records_error(capture->records) : pcap_geterr(capture->pcap));
     }
-    if (mixed) {
+    if (alone) {
         tell_others(capture);
     }
     tell_left_out(capture, capture->bad_fractions,

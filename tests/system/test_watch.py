@@ -225,10 +225,25 @@ class Files(Case):
                                  (300, 300, 0), name)
                 self.assertIn("2 packets are left out: not Ethernet, but link type LINUX_SLL (113)", seen["error"])
                 self.assertIn(seen["error"] + "; the figures are of 300 packets that could", said)
-                for cut, words in ((content[:-50], "truncated"), (content + section, "unusual block")):
+                for cut, words in ((content[:-50], "truncated"), (content + block(order, 2, bytes(40)), "unusual block")):
                     self.assertIn(words, self.watch(4, self.file("cut.pcapng", cut))[0]["error"], name)
             unused = section + kinds[1] + kinds[113] + halves[0] + halves[1]
             self.assertIsNone(self.watch(0, self.file("unused.pcapng", unused))[0]["error"])
+
+    def test_sections_of_either_byte_order(self):
+        packets = list(stream(range(300)))
+        parts = [packets[:100], packets[100:150], packets[150:250], packets[250:]]
+        note = {order: block(order, 5, struct.pack(order + "III", 0, 1, 2)) for order in "<>"}
+        for orders in ("<><>", "><><", "<<>>", ">><<", "<>><"):
+            sections = [pcapng(part, order) + note[order] for part, order in zip(parts, orders)]
+            for empty in (b"", pcapng([], orders[0]), pcapng([], orders[3])):
+                seen, said = self.watch(0, self.file("a.pcapng", sections[0] + empty + b"".join(sections[1:])))
+                row = seen["streams"][0]
+                self.assertEqual((row["pdus"], row["lost"], row["interval_ns"]["max_ns"], row["findings"], said),
+                                 (300, 0, INTERVAL, [], ""), orders)
+            seen, _ = self.watch(4, self.file("cut.pcapng", b"".join(sections)[:-50]))
+            self.assertEqual(seen["packets"], 299)
+            self.assertIn("truncated", seen["error"])
 
     def test_stamps_that_are_no_time(self):
         """A fraction of a second or more, and a year that is none: the record is damaged, its PDU is not lost."""
