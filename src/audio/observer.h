@@ -43,7 +43,8 @@ struct tt_observer {
     struct tt_observer_filter filter; /* set it before the first packet */
     int64_t first_ns;                 /* the earliest arrival and the latest */
     int64_t last_ns;
-    bool tai_known; /* scales.tai_offset_ns is no mere guess */
+    uint64_t dropped_here; /* packets that this machine lost before they could be seen, if known */
+    bool tai_known;        /* scales.tai_offset_ns is no mere guess */
     struct tt_conduct_scales scales;
 };
 

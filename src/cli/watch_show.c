@@ -392,13 +392,21 @@ void tt_watch_lines(const struct tt_watch_view *view, const struct tt_watch_out 
                       observer->capacity);
     }
     network_lines(&observer->traffic, out);
-    if (view->live && view->drops < 0) {
-        tt_watch_line(out, "Whether packets were lost before they could be read is unknown.");
+    if (view->live && view->drops.buffer < 0) {
+        tt_watch_line(out, "Whether packets were lost in the capture's buffer is unknown.");
     } else if (view->live) {
-        count_line(out, (uint64_t)view->drops,
-                   "packet was lost on this machine before being read: lost below includes that.",
-                   "packets were lost on this machine before being read: lost below includes "
-                   "that.");
+        count_line(out, (uint64_t)view->drops.buffer,
+                   "packet was lost in the capture's buffer, on this machine: lost below includes "
+                   "that.",
+                   "packets were lost in the capture's buffer, on this machine: lost below "
+                   "includes that.");
+    }
+    if (view->live) {
+        count_line(out, (uint64_t)view->drops.interface,
+                   "packet was dropped by this machine as it came (a full queue of the interface "
+                   "or of a processor): lost below includes that.",
+                   "packets were dropped by this machine as they came (a full queue of the "
+                   "interface or of a processor): lost below includes that.");
     }
 }
 

@@ -87,6 +87,12 @@ static const struct kind kinds[TT_FINDING_KINDS] = {
         {"lost",
          "{count} of {of} PDUs ({share}) are missing, up to {longest_pdus} in a row: silence in "
          "their place; look for drops at each port on the way"},
+    [TT_FINDING_LOST_HERE] =
+        {"lost_here",
+         "{count} of {of} PDUs ({share}) are missing, up to {longest_pdus} in a row, but this "
+         "machine itself dropped {dropped_here:packet|packets} of the link before they could be "
+         "read: only what is more than that was lost on the way; give it less to do, or capture "
+         "elsewhere"},
     [TT_FINDING_SEQUENCE_JUMPS] = {"sequence_jumps",
                                    "the sequence number jumped {count:time|times} while the stamps "
                                    "went on: nothing is missing, "
@@ -129,6 +135,7 @@ static const char *const figure_names[TT_FIGURES] = {
     [TT_FIGURE_OF] = "of",
     [TT_FIGURE_BURSTS] = "bursts",
     [TT_FIGURE_LONGEST_PDUS] = "longest_pdus",
+    [TT_FIGURE_DROPPED_HERE] = "dropped_here",
     [TT_FIGURE_WORST_NS] = "worst_ns",
     [TT_FIGURE_LEAST_NS] = "least_ns",
     [TT_FIGURE_STEP_NS] = "step_ns",
