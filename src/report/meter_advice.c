@@ -90,7 +90,7 @@ static void add_power(struct list *list, const struct tt_machine_facts *facts)
 {
     advise(add(list, "frequency governor", "%s", facts->governor),
            strcmp(facts->governor, "none") != 0 && strcmp(facts->governor, "performance") != 0,
-           "cpupower frequency-set -g performance");
+           "sudo cpupower frequency-set -g performance");
     if (facts->idle_exit_us == TT_MACHINE_UNKNOWN) {
         add(list, "idle states", "none that this machine can set");
     } else {
