@@ -126,7 +126,24 @@ static void find_clock(struct list *list, const struct tt_observed *o)
     add_count(list, TT_FINDING_CRF_UNEVEN, TT_SEVERITY_WARNING, o->crf_uneven, o->pdus);
 }
 
-static void find_sequence(struct list *list, const struct tt_observed *o)
+static void find_lost(struct list *list, const struct tt_observer *observer,
+                      const struct tt_observed *o)
+{
+    bool here = observer->dropped_here > 0;
+    struct tt_finding *finding =
+        add_count(list, here ? TT_FINDING_LOST_HERE : TT_FINDING_LOST, TT_SEVERITY_FAULT, o->lost,
+                  o->pdus - o->duplicated + o->lost);
+
+    if (finding) {
+        figure(finding, TT_FIGURE_LONGEST_PDUS, (int64_t)o->gap_longest);
+    }
+    if (finding && here) {
+        figure(finding, TT_FIGURE_DROPPED_HERE, (int64_t)observer->dropped_here);
+    }
+}
+
+static void find_sequence(struct list *list, const struct tt_observer *observer,
+                          const struct tt_observed *o)
 {
     const struct tt_conduct *conduct = &o->conduct;
     struct tt_finding *finding =
@@ -136,11 +153,12 @@ static void find_sequence(struct list *list, const struct tt_observed *o)
         figure(finding, TT_FIGURE_BURSTS, (int64_t)conduct->bursts);
         figure(finding, TT_FIGURE_LONGEST_PDUS, (int64_t)conduct->burst_longest);
     }
-    finding = add_count(list, TT_FINDING_LOST, TT_SEVERITY_FAULT, o->lost,
-                        o->pdus - o->duplicated + o->lost);
+    finding =
+        add_count(list, TT_FINDING_ARRIVALS_SET_BACK, TT_SEVERITY_WARNING, o->set_back, o->pdus);
     if (finding) {
-        figure(finding, TT_FIGURE_LONGEST_PDUS, (int64_t)o->gap_longest);
+        figure(finding, TT_FIGURE_WORST_NS, o->set_back_most_ns);
     }
+    find_lost(list, observer, o);
     add_count(list, TT_FINDING_SEQUENCE_JUMPS, TT_SEVERITY_WARNING, o->sequence_jumps, 0);
     add_count(list, TT_FINDING_DUPLICATED, TT_SEVERITY_WARNING, o->duplicated, o->pdus);
     add_count(list, TT_FINDING_REORDERED, TT_SEVERITY_WARNING, o->reordered, o->pdus);
@@ -190,7 +208,7 @@ size_t tt_findings(const struct tt_observer *observer, const struct tt_observed 
 
     find_scale(&list, observer, o);
     find_clock(&list, o);
-    find_sequence(&list, o);
+    find_sequence(&list, observer, o);
     find_frame(&list, o);
     find_refused(&list, o);
     return list.n;

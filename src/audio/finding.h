@@ -28,7 +28,9 @@ enum tt_finding_kind {
     TT_FINDING_CLOCK_RESTARTS,
     TT_FINDING_CRF_UNEVEN,
     TT_FINDING_BURSTS,
+    TT_FINDING_ARRIVALS_SET_BACK, /* by the capture */
     TT_FINDING_LOST,
+    TT_FINDING_LOST_HERE, /* the same, and this machine itself dropped packets */
     TT_FINDING_SEQUENCE_JUMPS,
     TT_FINDING_DUPLICATED,
     TT_FINDING_REORDERED,
@@ -54,6 +56,7 @@ enum tt_figure {
     TT_FIGURE_OF,    /* out of so many */
     TT_FIGURE_BURSTS,
     TT_FIGURE_LONGEST_PDUS,
+    TT_FIGURE_DROPPED_HERE,
     TT_FIGURE_WORST_NS,
     TT_FIGURE_LEAST_NS,
     TT_FIGURE_STEP_NS,

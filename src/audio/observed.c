@@ -12,6 +12,7 @@
 #define SEQUENCE_RANGE 256
 #define FAR_PDUS       (SEQUENCE_RANGE / 2)
 #define STAMP_BYTES    8
+#define SET_BACK_NS    TT_NS_PER_MS
 #define DRIFT_SHIFT    13 /* a media clock may be off by 2^-13 (122 ppm) */
 
 static bool window_has(const struct tt_observed *o, uint8_t sequence)
@@ -114,7 +115,7 @@ static bool sequence_behind(struct tt_observed *o, uint8_t sequence, int64_t pdu
     return true;
 }
 
-enum course { GOES_ON, JUMPS, STARTS_ANEW };
+enum course { GOES_ON, JUMPS, STARTS_ANEW, UNKNOWN };
 
 /* What the presentation times say of this PDU's number. Where they know better, *pdus, how far it
  * is ahead of the newest, is corrected. */
@@ -147,16 +148,32 @@ static enum course stamp_resolve(struct tt_observed *o, uint8_t ahead, int64_t a
     return ahead != 1 ? STARTS_ANEW : GOES_ON;
 }
 
+/* Of arrivals that were set back nothing is to be had. */
+static enum course resolve_set_back(const struct tt_observed *o, uint8_t ahead, bool stamped)
+{
+    int64_t elapsed_ns = tt_widen32(o->aaf.timestamp - o->stamp, 0);
+    bool goes_on =
+        stamped ? ahead > 0 && media_agrees(o, elapsed_ns, o->stamp_pdus + ahead) : ahead == 1;
+
+    return goes_on ? GOES_ON : UNKNOWN;
+}
+
 /* Fills in `ahead` and `restart`. Returns whether the PDU is no duplicate. */
-static bool count_sequence(struct tt_observed *o, struct tt_conduct_pdu *now)
+static bool count_sequence(struct tt_observed *o, struct tt_conduct_pdu *now, bool set_back)
 {
     uint8_t sequence = o->avtp.sequence;
     uint8_t ahead = (uint8_t)(sequence - o->highest);
     bool stamped = now->stamped && o->avtp.subtype == TT_AVTP_SUBTYPE_AAF;
     enum course course = GOES_ON;
 
-    now->ahead = by_arrival(o, ahead, now->arrival_ns - o->highest_ns);
-    if (stamped && o->stamped) {
+    if (set_back) {
+        now->ahead = ahead;
+        now->restart = true;
+        course = resolve_set_back(o, ahead, stamped && o->stamped);
+    } else {
+        now->ahead = by_arrival(o, ahead, now->arrival_ns - o->highest_ns - media_ns(o, o->passed));
+    }
+    if (!set_back && stamped && o->stamped) {
         course = stamp_resolve(o, ahead, now->arrival_ns, &now->ahead);
     }
     if (course != GOES_ON) {
@@ -171,6 +188,8 @@ static bool count_sequence(struct tt_observed *o, struct tt_conduct_pdu *now)
     }
     o->highest_ns = now->arrival_ns;
     o->stamp_pdus += now->ahead;
+    now->ahead += o->passed;
+    o->passed = 0;
     if (stamped) {
         o->stamped = true;
         o->stamp = o->aaf.timestamp;
@@ -308,10 +327,33 @@ static void record_fresh(struct tt_observed *o, const struct tt_conduct_scales *
     }
 }
 
+/* Whether it was by so much that nothing of the time before holds. */
+static bool count_set_back(struct tt_observed *o, int64_t arrival_ns)
+{
+    uint64_t back_ns = (uint64_t)o->last_ns - (uint64_t)arrival_ns;
+
+    if (o->pdus == 0 || arrival_ns >= o->last_ns) {
+        return false;
+    }
+    o->set_back++;
+    if (back_ns > (uint64_t)o->set_back_most_ns) {
+        o->set_back_most_ns = back_ns > INT64_MAX ? INT64_MAX : (int64_t)back_ns;
+    }
+    return back_ns > SET_BACK_NS;
+}
+
+static void record_interval(struct tt_observed *o, int64_t arrival_ns)
+{
+    o->interval_ns = arrival_ns - o->last_ns;
+    tt_hist_record(&o->interval, o->interval_ns);
+    tt_history_record(&o->interval_history, arrival_ns, o->interval_ns);
+}
+
 void tt_observed_pdu(struct tt_observed *o, const struct tt_conduct_scales *scales,
                      const struct tt_arrival *arrival)
 {
     struct tt_conduct_pdu now = {.arrival_ns = arrival->arrival_ns};
+    bool set_back = count_set_back(o, arrival->arrival_ns);
     bool fresh;
 
     o->late_known = false;
@@ -320,17 +362,32 @@ void tt_observed_pdu(struct tt_observed *o, const struct tt_conduct_scales *scal
     } else if (o->avtp.subtype == TT_AVTP_SUBTYPE_CRF) {
         observe_crf(o, arrival, &now);
     }
+    o->interval_known = o->pdus > 0 && !set_back && o->passed == 0;
+    if (o->interval_known) {
+        record_interval(o, arrival->arrival_ns);
+    }
     if (o->pdus == 0) {
         fresh = count_first(o, &now);
     } else {
-        o->interval_ns = arrival->arrival_ns - o->last_ns;
-        tt_hist_record(&o->interval, o->interval_ns);
-        tt_history_record(&o->interval_history, arrival->arrival_ns, o->interval_ns);
-        fresh = count_sequence(o, &now);
+        fresh = count_sequence(o, &now, set_back);
     }
     if (fresh) {
         record_fresh(o, scales, &now);
     }
     o->pdus++;
     o->last_ns = arrival->arrival_ns;
+}
+
+void tt_observed_untimed(struct tt_observed *o, uint8_t sequence)
+{
+    uint8_t ahead = (uint8_t)(sequence - o->highest);
+
+    o->untimed++;
+    if (ahead > 0 && ahead < SEQUENCE_RANGE / 2) {
+        sequence_ahead(o, sequence, ahead);
+        o->stamp_pdus += ahead;
+        o->passed += ahead;
+    } else {
+        sequence_behind(o, sequence, (uint8_t)(o->highest - sequence));
+    }
 }

@@ -14,6 +14,10 @@
  *   restart, and nothing is booked as lost.
  * - A number that is not the next one, though the presentation time is, was set by the talker: a
  *   sequence jump, and nothing is lost.
+ * - Arrivals that run back by more than 1 ms are the capture's fault: what was learnt of the time
+ * is left there. Where the stamps, or else the next number, show that the PDUs go on, losses are
+ *   counted on; where not, the sequence is begun anew, and nothing is booked.
+ * - A PDU whose arrival nobody knows has its number, and nothing else.
  * - Without such stamps `lost` is the least that the sequence allows: multiples of 256 go unseen,
  *   and a restart can look like up to 255 lost. Arrival alone never adds 256: a stalled link is no
  *   loss.
@@ -47,8 +51,11 @@ struct tt_observed {
     uint64_t lost; /* missing in the sequence and not come later */
     uint64_t duplicated;
     uint64_t reordered;
-    uint64_t restarts;                /* sequence and stamps began anew after a silence */
-    uint64_t sequence_jumps;          /* the sequence began anew while the stamps went on */
+    uint64_t restarts;       /* sequence and stamps began anew after a silence */
+    uint64_t sequence_jumps; /* the sequence began anew while the stamps went on */
+    uint64_t untimed;        /* PDUs whose arrival is not known; not in pdus */
+    uint64_t set_back;       /* arrivals before that of the PDU before */
+    int64_t set_back_most_ns;
     uint64_t gap_longest;             /* most numbers skipped at once */
     uint64_t refused[TT_AAF_REASONS]; /* AAF: by reason */
     uint64_t crf_refused[TT_CRF_REASONS];
@@ -62,7 +69,8 @@ struct tt_observed {
     struct tt_hist lateness; /* against the media grid; AAF and CRF */
     struct tt_hist margin;   /* AAF: presentation - arrival, in margin_scale */
     enum tt_scale margin_scale;
-    int64_t interval_ns; /* of the latest PDU: since the one before, … */
+    bool interval_known; /* of the latest PDU: since the one before is known, … */
+    int64_t interval_ns; /* … this; */
     bool late_known;     /* … its lateness is known, … */
     int64_t late_ns;     /* … this */
     struct tt_history interval_history;
@@ -79,6 +87,7 @@ struct tt_observed {
     uint32_t stamp;
     int64_t stamp_ns;   /* arrival of its PDU */
     int64_t stamp_pdus; /* from its PDU to the newest */
+    int64_t passed;     /* by so many numbers untimed PDUs have led since highest_ns */
 };
 
 /* One AVTPDU as it came. */
@@ -92,5 +101,7 @@ struct tt_arrival {
 /* The next PDU; o->avtp and o->eth are its own. */
 void tt_observed_pdu(struct tt_observed *o, const struct tt_conduct_scales *scales,
                      const struct tt_arrival *arrival);
+/* One that came nobody knows when; after the first. */
+void tt_observed_untimed(struct tt_observed *o, uint8_t sequence);
 
 #endif

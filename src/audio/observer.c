@@ -86,9 +86,10 @@ static void find_sharing(struct tt_observer *observer, struct tt_observed *o,
     }
 }
 
-/* The stream's row, new where it was not seen before; NULL where there is no room. */
-static struct tt_observed *find_stream(struct tt_observer *observer, const struct tt_eth *eth,
-                                       const struct tt_avtp *avtp)
+/* The stream's row, NULL where it was not seen before: *ret_slot is its own then. */
+static struct tt_observed *known_stream(const struct tt_observer *observer,
+                                        const struct tt_eth *eth, const struct tt_avtp *avtp,
+                                        size_t *ret_slot)
 {
     struct tt_observed *o = observer->latest;
     size_t slot;
@@ -103,8 +104,19 @@ static struct tt_observed *find_stream(struct tt_observer *observer, const struc
             return o;
         }
     }
-    if (observer->count == observer->capacity) {
-        return NULL;
+    *ret_slot = slot;
+    return NULL;
+}
+
+/* The stream's row, new where it was not seen before; NULL where there is no room. */
+static struct tt_observed *find_stream(struct tt_observer *observer, const struct tt_eth *eth,
+                                       const struct tt_avtp *avtp)
+{
+    size_t slot = 0;
+    struct tt_observed *o = known_stream(observer, eth, avtp, &slot);
+
+    if (o || observer->count == observer->capacity) {
+        return o;
     }
     o = calloc(1, sizeof(*o));
     if (!o) {
@@ -152,10 +164,14 @@ static bool passes(const struct tt_observer_filter *filter, const struct tt_eth 
 
 static void note_time(struct tt_observer *observer, int64_t arrival_ns)
 {
-    if (observer->packets++ == 0) {
+    bool first = observer->packets++ == 0;
+
+    if (first || arrival_ns < observer->first_ns) {
         observer->first_ns = arrival_ns;
     }
-    observer->last_ns = arrival_ns;
+    if (first || arrival_ns > observer->last_ns) {
+        observer->last_ns = arrival_ns;
+    }
 }
 
 bool tt_observer_packet(struct tt_observer *observer, const uint8_t *frame, size_t bytes,
@@ -193,4 +209,22 @@ bool tt_observer_packet(struct tt_observer *observer, const uint8_t *frame, size
     tt_link_traffic_packet(&observer->traffic, &eth, frame, bytes, wire_bytes);
     observe_avtp(observer, &eth, &avtp, &arrival);
     return true;
+}
+
+void tt_observer_untimed(struct tt_observer *observer, const uint8_t *frame, size_t bytes)
+{
+    struct tt_observed *o;
+    struct tt_eth eth;
+    struct tt_avtp avtp;
+    size_t ignored;
+
+    if (tt_eth_parse(frame, bytes, &eth) != 0 || eth.ethertype != TT_ETHERTYPE_AVTP ||
+        tt_avtp_parse(frame + eth.header_bytes, bytes - eth.header_bytes, &avtp) != 0 ||
+        !avtp.has_sequence || !passes(&observer->filter, &eth, &avtp)) {
+        return;
+    }
+    o = known_stream(observer, &eth, &avtp, &ignored);
+    if (o) {
+        tt_observed_untimed(o, avtp.sequence);
+    }
 }

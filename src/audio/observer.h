@@ -41,9 +41,10 @@ struct tt_observer {
     uint64_t by_subtype[256];
     struct tt_link_traffic traffic;
     struct tt_observer_filter filter; /* set it before the first packet */
-    int64_t first_ns;                 /* arrival of the first packet and of the last */
+    int64_t first_ns;                 /* the earliest arrival and the latest */
     int64_t last_ns;
-    bool tai_known; /* scales.tai_offset_ns is no mere guess */
+    uint64_t dropped_here; /* packets that this machine lost before they could be seen, if known */
+    bool tai_known;        /* scales.tai_offset_ns is no mere guess */
     struct tt_conduct_scales scales;
 };
 
@@ -61,5 +62,7 @@ void tt_observer_done(struct tt_observer *observer);
  * through; what is not AVTP passes. */
 bool tt_observer_packet(struct tt_observer *observer, const uint8_t *frame, size_t bytes,
                         size_t wire_bytes, int64_t arrival_ns);
+/* One whose arrival time is damaged: its PDU is not missing, and that is all. */
+void tt_observer_untimed(struct tt_observer *observer, const uint8_t *frame, size_t bytes);
 
 #endif

@@ -105,7 +105,7 @@ enum tt_exit tt_capture_open_file(const char *command, const char *path,
     }
     capture = (struct tt_capture){.pcap = pcap, .records = open_records(pcap)};
     code =
-        tt_records_is_mixed(capture.records) ? TT_EXIT_GOOD : check_ethernet(command, path, pcap);
+        tt_records_is_alone(capture.records) ? TT_EXIT_GOOD : check_ethernet(command, path, pcap);
     if (code != TT_EXIT_GOOD) {
         tt_capture_close(&capture);
         return code;
@@ -274,7 +274,8 @@ static int next_by_libpcap(struct tt_capture *capture, struct tt_packet *ret_pac
         if (status != 1) {
             return status < 0 ? -1 : 0;
         }
-    } while (!read_stamp(capture, header, &ret_packet->arrival_utc_ns));
+        ret_packet->untimed = !read_stamp(capture, header, &ret_packet->arrival_utc_ns);
+    } while (ret_packet->untimed && !capture->untimed_too);
     ret_packet->frame = frame;
     ret_packet->bytes = header->caplen;
     /* A file can claim anything. */
@@ -313,6 +314,7 @@ static int next_packet(struct tt_capture *capture, struct tt_packet *ret_packet)
     if (status == 0) {
         return hand_over(capture, offset, ret_packet);
     }
+    ret_packet->untimed = false;
     ret_packet->frame = record.frame;
     ret_packet->bytes = record.bytes;
     ret_packet->wire_bytes = record.wire_bytes < record.bytes ? record.bytes : record.wire_bytes;
@@ -342,25 +344,30 @@ static void tell_others(struct tt_capture *capture)
 /* What is wrong with a file that has no more packets. */
 static void tell_all(struct tt_capture *capture, int status)
 {
-    bool mixed = tt_records_is_mixed(capture->records);
+    bool alone = tt_records_is_alone(capture->records);
 
     capture->error[0] = 0;
     if (status < 0) {
         tt_parts_add(capture->error, sizeof(capture->error), "%s",
-                     mixed ? tt_records_error(capture->records) : pcap_geterr(capture->pcap));
+                     alone ? tt_records_error(capture->records) : pcap_geterr(capture->pcap));
     }
-    if (mixed) {
+    if (alone) {
         tell_others(capture);
     }
     tell_left_out(capture, capture->bad_fractions,
-                  "the fraction of their stamps is a second or more");
-    tell_left_out(capture, capture->bad_seconds, "their stamps are beyond the year 2096");
+                  "no arrival time, for its fraction is a second or more");
+    tell_left_out(capture, capture->bad_seconds, "no arrival time, but one beyond the year 2096");
 }
 
 int tt_capture_next(struct tt_capture *capture, struct tt_packet *ret_packet)
 {
     int status = next_packet(capture, ret_packet);
 
+    if (status == 1 && ret_packet->untimed) {
+        ret_packet->arrival_utc_ns = capture->latest_utc_ns;
+    } else if (status == 1) {
+        capture->latest_utc_ns = ret_packet->arrival_utc_ns;
+    }
     if (status == 1 || (status == 0 && !pcap_file(capture->pcap))) {
         return status;
     }

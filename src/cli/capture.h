@@ -21,6 +21,7 @@ struct tt_packet {
     size_t bytes;         /* captured */
     size_t wire_bytes;
     int64_t arrival_utc_ns;
+    bool untimed; /* its stamp is damaged; arrival_utc_ns is the packet's before */
 };
 
 struct tt_records;
@@ -30,6 +31,8 @@ struct tt_records;
 struct tt_capture {
     pcap_t *pcap;
     struct tt_records *records; /* what of a file is read without libpcap; NULL: nothing */
+    bool untimed_too;           /* set it, and they are handed out; counted they always are */
+    int64_t latest_utc_ns;      /* of a file */
     bool coarse;                /* live: the system gives stamps in µs only */
     bool hardware;              /* live: the interface stamps, as was asked for */
     uint64_t bad_fractions;     /* records that were left out: their stamps have a second or more */

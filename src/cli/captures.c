@@ -44,6 +44,7 @@ static enum tt_exit add(struct tt_captures *captures, const char *path, bool alo
 
     if (code == TT_EXIT_GOOD) {
         code = tt_capture_open_file(captures->command, path, &file.capture);
+        file.capture.untimed_too = true;
     }
     if (code != TT_EXIT_GOOD) {
         captures->refused = true;
@@ -111,6 +112,7 @@ static void start(const struct tt_captures *captures, struct tt_captures_file *f
         file->error = strdup("it cannot be read any more");
         return;
     }
+    file->capture.untimed_too = true;
     advance(file);
 }
 
@@ -140,7 +142,7 @@ int tt_captures_next(struct tt_captures *captures, struct tt_packet *ret_packet)
     if (!earliest) {
         return 0;
     }
-    earliest->packets++;
+    earliest->packets += !earliest->head.untimed;
     *ret_packet = earliest->head;
     return 1;
 }

@@ -36,7 +36,7 @@ enum tt_exit tt_captures_open(const char *command, const char *const *paths, siz
                               struct tt_captures *ret_captures);
 void tt_captures_close(struct tt_captures *captures);
 
-/* 1: a packet, valid until the next is taken; 0: the end of all. */
+/* 1: a packet, valid until the next is taken, untimed ones among them; 0: the end of all. */
 int tt_captures_next(struct tt_captures *captures, struct tt_packet *ret_packet);
 
 /* The first file that cannot be read whole; NULL: all can. */

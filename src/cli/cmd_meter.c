@@ -91,7 +91,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         command->soak_ns = tt_cli_time_option("for", argument, state);
         return 0;
     case OPTION_LOG:
-        command->log = argument;
+        command->log = tt_cli_file_option("log", argument, state);
         return 0;
     case OPTION_TUNED:
         command->tuned = true;
@@ -215,6 +215,10 @@ static enum tt_exit check(struct command *command)
         if (written[i] && tt_cli_check_not_stdout(TT_METER_COMMAND, written[i]) != TT_EXIT_GOOD) {
             return TT_EXIT_USAGE;
         }
+    }
+    if (tt_cli_check_apart(TT_METER_COMMAND, "--log", command->log, "--html", command->html) !=
+        TT_EXIT_GOOD) {
+        return TT_EXIT_USAGE;
     }
     set_defaults(command);
     code = add_shapes(command);

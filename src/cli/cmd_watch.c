@@ -19,6 +19,7 @@
 #include "cli/watch_screen.h"
 #include "cli/watch_show.h"
 #include "os/clock.h"
+#include "os/interfaces.h"
 #include "report/json.h"
 #include "report/plural.h"
 
@@ -39,7 +40,8 @@ struct watch {
     struct tt_pcapng_writer dump;
     struct tt_metrics *metrics; /* NULL: nobody wants them */
     int64_t start_mono_ns;
-    struct tt_watch_screen *screen; /* NULL: lines */
+    struct tt_watch_drops drops_before; /* at the start */
+    struct tt_watch_screen *screen;     /* NULL: lines */
 };
 
 static void show(const struct watch *watch, const struct tt_watch_view *view)
@@ -89,8 +91,14 @@ static int finding(const struct watch *watch)
 
 static void observe(struct watch *watch, const struct tt_packet *packet)
 {
-    bool seen = tt_observer_packet(&watch->observer, packet->frame, packet->bytes,
-                                   packet->wire_bytes, packet->arrival_utc_ns);
+    bool seen;
+
+    if (packet->untimed) {
+        tt_observer_untimed(&watch->observer, packet->frame, packet->bytes);
+        return;
+    }
+    seen = tt_observer_packet(&watch->observer, packet->frame, packet->bytes, packet->wire_bytes,
+                              packet->arrival_utc_ns);
 
     if (seen && watch->dump.out) {
         tt_pcapng_write(&watch->dump, packet);
@@ -153,25 +161,51 @@ static int watch_files(struct watch *watch)
     return code != TT_EXIT_GOOD ? code : finding(watch);
 }
 
-static int64_t count_drops(const struct watch *watch)
+/* Since the capture was opened, and since the interface was made. */
+static struct tt_watch_drops count_drops(const struct watch *watch)
 {
-    struct pcap_stat stat;
+    struct tt_watch_drops drops = {
+        .interface = (int64_t)tt_interface_rx_dropped(watch->source),
+        .buffer = -1,
+    };
+    struct pcap_stat stat; /* its ps_ifdrop may be of another namespace's interface */
 
-    if (pcap_stats(watch->capture.pcap, &stat) != 0) {
-        return -1;
+    if (pcap_stats(watch->capture.pcap, &stat) == 0) {
+        drops.buffer = (int64_t)stat.ps_drop;
     }
-    return (int64_t)stat.ps_drop + stat.ps_ifdrop;
+    return drops;
 }
 
-static struct tt_watch_view live_view(const struct watch *watch)
+static struct tt_watch_drops new_drops(const struct watch *watch)
 {
+    const struct tt_watch_drops *before = &watch->drops_before;
+    struct tt_watch_drops drops = count_drops(watch);
+
+    /* An interface that was made anew counts anew. */
+    drops.interface -= drops.interface >= before->interface ? before->interface : 0;
+    drops.buffer -= drops.buffer >= before->buffer ? before->buffer : 0;
+    return drops;
+}
+
+static void start_counting(struct watch *watch)
+{
+    watch->start_mono_ns = tt_cli_now_mono_ns();
+    watch->drops_before = count_drops(watch);
+}
+
+static struct tt_watch_view live_view(struct watch *watch)
+{
+    struct tt_watch_drops drops = new_drops(watch);
+
+    watch->observer.dropped_here =
+        (uint64_t)(drops.interface + (drops.buffer > 0 ? drops.buffer : 0));
     return (struct tt_watch_view){
         .source = watch->source,
         .sources = watch->options.sources,
         .source_count = watch->options.source_count,
         .live = true,
         .elapsed_ns = tt_cli_now_mono_ns() - watch->start_mono_ns,
-        .drops = count_drops(watch),
+        .drops = drops,
         .stamps = watch->stamps.text,
         .observer = &watch->observer,
     };
@@ -249,7 +283,7 @@ static int reset(struct watch *watch)
     }
     watch->observer.filter = watch->options.filter;
     set_tai_offset(watch);
-    watch->start_mono_ns = tt_cli_now_mono_ns();
+    start_counting(watch);
     return 0;
 }
 
@@ -279,7 +313,7 @@ static int watch_live(struct watch *watch)
     int status = 0;
     int error;
 
-    watch->start_mono_ns = tt_cli_now_mono_ns();
+    start_counting(watch);
     end_ns = watch->options.duration_ns > 0 ? watch->start_mono_ns + watch->options.duration_ns
                                             : INT64_MAX;
     next_ns = watch->start_mono_ns + TT_NS_PER_S;

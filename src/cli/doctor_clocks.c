@@ -37,14 +37,14 @@ static const char *gptp_profile(void)
 static void mend_with_ptp4l(const struct tt_doctor *doctor, struct tt_check *check,
                             const char *where)
 {
-    tt_check_mend(check, "ptp4l -i %s %s-f %s --step_threshold=1%s", IF_OR_NAME(doctor),
+    tt_check_mend(check, "sudo ptp4l -i %s %s-f %s --step_threshold=1%s", IF_OR_NAME(doctor),
                   has_phc(doctor) ? "" : "-S ", gptp_profile(), where);
 }
 
 static void mend_clock(const struct tt_doctor *doctor, struct tt_check *check)
 {
     if (has_phc(doctor)) {
-        tt_check_mend(check, "phc2sys -s %s -c CLOCK_REALTIME -w --step_threshold=1",
+        tt_check_mend(check, "sudo phc2sys -s %s -c CLOCK_REALTIME -w --step_threshold=1",
                       IF_OR_NAME(doctor));
     } else {
         mend_with_ptp4l(doctor, check, "");
@@ -240,7 +240,7 @@ static void check_phc(struct tt_doctor *doctor, const struct tt_nic *nic)
     if (check->status == TT_CHECK_FAULT) {
         tt_check_costs(check, "the system's clock does not follow the card's: launch and "
                               "presentation times are off by that");
-        tt_check_mend(check, "phc2sys -s %s -c CLOCK_REALTIME -w --step_threshold=1",
+        tt_check_mend(check, "sudo phc2sys -s %s -c CLOCK_REALTIME -w --step_threshold=1",
                       doctor->ifname);
     }
 }

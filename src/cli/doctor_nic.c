@@ -33,7 +33,7 @@ static void check_link(struct tt_doctor *doctor, const struct tt_nic *nic)
                    nic->in_bridge ? ", a port of a bridge or bond" : "");
     if (!up) {
         tt_check_costs(check, "nothing is sent or received");
-        tt_check_mend(check, "ip link set dev %s up", doctor->ifname);
+        tt_check_mend(check, "sudo ip link set dev %s up", doctor->ifname);
     } else if (!nic->carrier) {
         tt_check_costs(check, "nothing is sent or received: see to the cable and the other end");
         tt_check_mend(check, "ethtool %s", doctor->ifname);
@@ -57,7 +57,8 @@ static void check_speed(struct tt_doctor *doctor, const struct tt_nic *nic)
                    nic->full_duplex ? "full" : "half");
     if (check->status == TT_CHECK_FAULT) {
         tt_check_costs(check, "AVB needs full duplex and 100 Mbit/s: packets collide or queue");
-        tt_check_mend(check, "ethtool -s %s speed 1000 duplex full autoneg on", doctor->ifname);
+        tt_check_mend(check, "sudo ethtool -s %s speed 1000 duplex full autoneg on",
+                      doctor->ifname);
     }
 }
 
@@ -70,7 +71,7 @@ static void check_mtu(struct tt_doctor *doctor, const struct tt_nic *nic)
     if (!good) {
         tt_check_costs(check, "streams of many channels do not fit; the kernel refuses them with "
                               "EMSGSIZE");
-        tt_check_mend(check, "ip link set dev %s mtu 1500", doctor->ifname);
+        tt_check_mend(check, "sudo ip link set dev %s mtu 1500", doctor->ifname);
     }
 }
 
@@ -85,7 +86,7 @@ static void check_multicast(struct tt_doctor *doctor, const struct tt_nic *nic)
     tt_check_found(check, "%s %s multicast", doctor->ifname, can ? "takes in" : "does not take in");
     if (!can) {
         tt_check_costs(check, "streams go to multicast addresses: none arrives");
-        tt_check_mend(check, "ip link set dev %s multicast on", doctor->ifname);
+        tt_check_mend(check, "sudo ip link set dev %s multicast on", doctor->ifname);
     } else if (nic->in_bridge) {
         tt_check_costs(check, "the bridge above it may keep what arrives: give the bridge's name "
                               "to talk and listen");
@@ -183,11 +184,12 @@ static void check_launch(struct tt_doctor *doctor, const struct tt_nic *nic)
     if (nic->tx_queues < CLASSES) { /* at the root an etf would drop all other packets */
         return;
     }
-    tt_check_mend(check,
-                  "tc qdisc replace dev %s parent root handle 100 mqprio num_tc 3 map 2 2 1 0 2 2 "
-                  "2 2 2 2 2 2 2 2 2 2 queues 1@0 1@1 2@2 hw 0 && tc qdisc replace dev %s parent "
-                  "100:1 etf clockid CLOCK_TAI delta 300000%s",
-                  doctor->ifname, doctor->ifname, may_offload_etf(nic->driver) ? " offload" : "");
+    tt_check_mend(
+        check,
+        "sudo tc qdisc replace dev %s parent root handle 100 mqprio num_tc 3 map 2 2 1 0 2 2 "
+        "2 2 2 2 2 2 2 2 2 2 queues 1@0 1@1 2@2 hw 0 && sudo tc qdisc replace dev %s parent "
+        "100:1 etf clockid CLOCK_TAI delta 300000%s",
+        doctor->ifname, doctor->ifname, may_offload_etf(nic->driver) ? " offload" : "");
 }
 
 static void check_vlan(struct tt_doctor *doctor, const struct tt_nic *nic)
@@ -208,8 +210,8 @@ static void check_vlan(struct tt_doctor *doctor, const struct tt_nic *nic)
                    doctor->priority, pcp);
     if (pcp != CLASS_A_PCP) {
         tt_check_costs(check, "bridges put it with best effort: no reserved queue, no bound");
-        tt_check_mend(check, "ip link set dev %s type vlan egress-qos-map %d:%d", doctor->ifname,
-                      doctor->priority, CLASS_A_PCP);
+        tt_check_mend(check, "sudo ip link set dev %s type vlan egress-qos-map %d:%d",
+                      doctor->ifname, doctor->priority, CLASS_A_PCP);
     }
 }
 

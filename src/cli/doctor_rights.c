@@ -42,7 +42,7 @@ static void check_capability(struct tt_doctor *doctor, const char *name, bool ha
     tt_check_found(check, "%s %s", capability, has ? "is there" : "is missing");
     if (!has) {
         tt_check_costs(check, "%s", costs);
-        tt_check_mend(check, "setcap cap_net_raw,cap_net_admin,cap_sys_nice+ep \"$(command -v "
+        tt_check_mend(check, "sudo setcap cap_net_raw,cap_net_admin,cap_sys_nice+ep \"$(command -v "
                              "tactus)\"");
     }
 }
@@ -124,7 +124,7 @@ static void check_throttling(struct tt_doctor *doctor, const struct tt_machine_f
                    throttle->runtime_ns / TT_NS_PER_MS, throttle->period_ns / TT_NS_PER_MS);
     tt_check_costs(check, "if all of them together take more, they stand still for %" PRId64 " ms",
                    (throttle->period_ns - throttle->runtime_ns) / TT_NS_PER_MS);
-    tt_check_mend(check, "sysctl kernel.sched_rt_runtime_us=-1");
+    tt_check_mend(check, "sudo sysctl kernel.sched_rt_runtime_us=-1");
 }
 
 static void check_governor(struct tt_doctor *doctor, const struct tt_machine_facts *machine)
@@ -138,7 +138,7 @@ static void check_governor(struct tt_doctor *doctor, const struct tt_machine_fac
                    machine->governor[0] ? machine->governor : "unknown");
     if (slow) {
         tt_check_costs(check, "after a pause the processor is slow for some ms");
-        tt_check_mend(check, "cpupower frequency-set -g performance");
+        tt_check_mend(check, "sudo cpupower frequency-set -g performance");
     }
 }
 
@@ -206,7 +206,7 @@ void tt_doctor_alsa(struct tt_doctor *doctor)
             tt_check_found(check, "ALSA does not know the plugin");
         }
         tt_check_costs(check, "`type tactus` in an ALSA configuration fails");
-        tt_check_mend(check, "./dev install /usr   # from the sources");
+        tt_check_mend(check, "sudo ./dev install /usr   # from the sources");
     } else {
         check = tt_check_add(doctor, "alsa_config", TT_CHECK_GOOD);
         tt_check_found(check, "the plugin is %.300s", config->library);

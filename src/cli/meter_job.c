@@ -88,12 +88,10 @@ static enum tt_exit open_midi(struct tt_meter_job *job)
 
 static void open_trace(struct tt_meter_job *job)
 {
-    bool usable;
     bool osnoise;
     int error;
 
-    tt_trace_available(&usable, &osnoise);
-    if (!job->trace || !usable) {
+    if (!job->trace || tt_trace_available(&osnoise) != 0) {
         return;
     }
     error = tt_trace_open(&job->trace_session);

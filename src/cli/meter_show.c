@@ -13,12 +13,19 @@
 #include "report/meter_json.h"
 #include "report/plural.h"
 
-static size_t find_advice(const struct tt_meter_job *job, struct tt_advice lines[TT_ADVICE_LINES])
+static size_t find_advice(const struct tt_meter_job *job, const struct tt_meter_row *rows, size_t n,
+                          struct tt_advice lines[TT_ADVICE_LINES])
 {
     struct tt_machine_facts facts;
+    bool throttled = false;
 
+    for (size_t r = 0; r < n; r++) {
+        for (size_t i = 0; i < rows[r].count; i++) {
+            throttled |= rows[r].results[i].cell->causes[TT_CAUSE_THROTTLED].lost_ns > 0;
+        }
+    }
     tt_machine_facts(job->policy.cpu, &facts);
-    return tt_meter_advice(&facts, lines);
+    return tt_meter_advice(&facts, throttled, lines);
 }
 
 const char *tt_meter_show_policy(const struct tt_meter_job *job, char text[TT_METER_POLICY_TEXT])
@@ -137,10 +144,11 @@ static void print_row(const struct tt_meter_row *row)
     }
 }
 
-static void print_machine(const struct tt_meter_job *job)
+static void print_machine(const struct tt_meter_job *job, const struct tt_meter_row *rows,
+                          size_t row_count)
 {
     struct tt_advice lines[TT_ADVICE_LINES];
-    size_t n = find_advice(job, lines);
+    size_t n = find_advice(job, rows, row_count, lines);
 
     printf("\nThis machine\n");
     for (size_t i = 0; i < n; i++) {
@@ -175,7 +183,7 @@ void tt_meter_show_text(const struct tt_meter_job *job, const struct tt_meter_ro
     for (size_t r = 0; r < n; r++) {
         print_row(&rows[r]);
     }
-    print_machine(job);
+    print_machine(job, rows, n);
     printf("  %-22s %.2f us a cycle at most\n", "the meter itself",
            (double)own_cost_ns(rows, n) / 1e3);
     printf("\n");
@@ -200,7 +208,7 @@ json_t *tt_meter_show_json(const struct tt_meter_job *job, const struct tt_meter
     struct tt_advice lines[TT_ADVICE_LINES];
     json_t *array = json_array();
     char policy[TT_METER_POLICY_TEXT];
-    size_t count = find_advice(job, lines);
+    size_t count = find_advice(job, rows, n, lines);
 
     for (size_t r = 0; r < n; r++) {
         json_array_append_new(array, tt_meter_row_json(&rows[r]));

@@ -43,7 +43,8 @@ struct tt_records {
     int64_t units_ns[INTERFACES_MAX]; /* of a stamp; 0: unusual. A classic file has one */
     uint16_t links[INTERFACES_MAX];
     size_t interfaces;
-    bool mixed;
+    bool kinds[2]; /* there are interfaces of others, of Ethernet */
+    bool alone;
     struct tt_records_left_out left_out;
     const char *error;
     unsigned handed_over;
@@ -209,12 +210,43 @@ static int64_t read_units(const struct tt_records *records, const uint8_t *p, ui
     return units_ns;
 }
 
+static bool is_section(const uint8_t *p)
+{
+    return p && tt_get_be32(p) == BLOCK_SECTION; /* the same in either byte order */
+}
+
+/* Whether a section of the other byte order follows. */
+static bool turns(struct tt_records *records)
+{
+    const uint8_t *p = look(records, BLOCK_BYTES);
+
+    return is_section(p) &&
+           (records->big_endian ? tt_get_le32(p + 8) : tt_get_be32(p + 8)) == SECTION_MAGIC;
+}
+
+/* Whether the section that follows is begun: it has interfaces of its own. */
+static bool begin_section(struct tt_records *records)
+{
+    const uint8_t *p = look(records, BLOCK_BYTES);
+    uint32_t bytes;
+
+    records->big_endian = p && tt_get_be32(p + 8) == SECTION_MAGIC;
+    records->interfaces = 0;
+    p = look_block(records, &bytes);
+    if (!p || get32(records, p + 8) != SECTION_MAGIC) {
+        return false;
+    }
+    pass(records, bytes);
+    return true;
+}
+
 /* `p` is an interface's block. Whether there is room for one more. */
 static bool learn_interface(struct tt_records *records, const uint8_t *p, uint32_t bytes)
 {
     if (records->interfaces == INTERFACES_MAX) {
         return false;
     }
+    records->kinds[get16(records, p + 8) == LINK_ETHERNET] = true;
     records->links[records->interfaces] = get16(records, p + 8);
     records->units_ns[records->interfaces++] = read_units(records, p, bytes);
     return true;
@@ -227,8 +259,14 @@ static bool learn(struct tt_records *records, off_t until)
     const uint8_t *p;
 
     while (records->offset < until) {
+        if (is_section(look(records, BLOCK_BYTES))) {
+            if (turns(records) || !begin_section(records)) {
+                return false;
+            }
+            continue;
+        }
         p = look_block(records, &bytes);
-        if (!p || get32(records, p) == BLOCK_SECTION) {
+        if (!p) {
             return false;
         }
         if (get32(records, p) == BLOCK_INTERFACE && !learn_interface(records, p, bytes)) {
@@ -242,33 +280,31 @@ static bool learn(struct tt_records *records, off_t until)
 /* So far libpcap reads on when it is asked for a packet. */
 static bool stops_libpcap(uint32_t kind)
 {
-    return kind == BLOCK_PACKET || kind == BLOCK_OLD_PACKET || kind == BLOCK_BARE_PACKET ||
-           kind == BLOCK_SECTION;
+    return kind == BLOCK_PACKET || kind == BLOCK_OLD_PACKET || kind == BLOCK_BARE_PACKET;
 }
 
-/* Whether the interfaces that are known, and those described before the next packet, are of more
- * than one link type, Ethernet among them: libpcap stops there. */
-static bool is_mixed(struct tt_records *records)
+/* Whether libpcap stops before the next packet: the interfaces until there are of more than one
+ * link type, Ethernet among them, or a section of the other byte order comes. */
+static bool is_beyond_libpcap(struct tt_records *records)
 {
     const off_t here = records->offset;
-    bool kinds[2] = {false, false}; /* others, Ethernet */
+    bool kinds[2] = {records->kinds[0], records->kinds[1]};
+    bool beyond;
     const uint8_t *p;
     uint32_t bytes;
 
-    for (size_t i = 0; i < records->interfaces; i++) {
-        kinds[records->links[i] == LINK_ETHERNET] = true;
-    }
     while ((p = look_block(records, &bytes)) && !stops_libpcap(get32(records, p))) {
         if (get32(records, p) == BLOCK_INTERFACE && bytes >= BLOCK_BYTES + INTERFACE_BYTES) {
             kinds[get16(records, p + 8) == LINK_ETHERNET] = true;
         }
         pass(records, bytes);
     }
+    beyond = turns(records) || (kinds[0] && kinds[1]);
     go_to(records, here);
-    if (kinds[0] && kinds[1]) {
+    if (beyond) {
         records->snap_bytes = FRAME_BYTES_MAX; /* what libpcap said is the first interface's */
     }
-    return kinds[0] && kinds[1];
+    return beyond;
 }
 
 static bool begin_classic(struct tt_records *records, const uint8_t *p, off_t offset)
@@ -284,18 +320,12 @@ static bool begin_classic(struct tt_records *records, const uint8_t *p, off_t of
 
 static bool begin_blocks(struct tt_records *records, const uint8_t *p, off_t offset)
 {
-    uint32_t bytes;
-
     records->blocks = true;
     records->big_endian = tt_get_be32(p + 8) == SECTION_MAGIC;
-    if (!look_block(records, &bytes)) {
+    if (!begin_section(records) || !learn(records, offset)) {
         return false;
     }
-    pass(records, bytes);
-    if (!learn(records, offset)) {
-        return false;
-    }
-    records->mixed = is_mixed(records);
+    records->alone = is_beyond_libpcap(records);
     return true;
 }
 
@@ -325,7 +355,7 @@ void tt_records_free(struct tt_records *records)
     free(records);
 }
 
-/* 1: it is read, or left out; 0: a packet; -1: it cannot be. `p` is what comes in a mixed file. */
+/* 1: it is read, or left out; 0: a packet; -1: it cannot be. `p` is what comes. */
 static int pass_block(struct tt_records *records, const uint8_t *p, uint32_t bytes,
                       struct tt_record *ret_record)
 {
@@ -346,40 +376,51 @@ static int pass_block(struct tt_records *records, const uint8_t *p, uint32_t byt
     return 1;
 }
 
-/* Of a file that libpcap does not read. 1: a record; -1: the end. */
-static int next_mixed(struct tt_records *records, struct tt_record *ret_record)
+/* 1: it is read, or left out; 0: a packet; -1: it cannot be. */
+static int step_alone(struct tt_records *records, struct tt_record *ret_record)
 {
-    const uint8_t *p;
     uint32_t bytes;
+    const uint8_t *p;
 
-    while ((p = look_block(records, &bytes))) {
-        int status = pass_block(records, p, bytes, ret_record);
+    int status;
 
-        if (status == 0) {
-            return 1;
-        }
-        if (status < 0) {
-            records->error = "an unusual block in a capture of several link types";
-            return -1;
-        }
+    if (is_section(look(records, BLOCK_BYTES)) && begin_section(records)) {
+        return 1;
     }
-    if (look(records, 1)) {
-        records->error = "truncated or damaged block in a capture of several link types";
+    p = look_block(records, &bytes);
+    if (!p) {
+        records->error = look(records, 1) ? "truncated or damaged block" : NULL;
+        return -1;
     }
-    return -1;
+    status = pass_block(records, p, bytes, ret_record);
+    if (status < 0) {
+        records->error = "an unusual block in a capture of several link types or byte orders";
+    }
+    return status;
+}
+
+/* Of a file that libpcap does not read. 1: a record; -1: the end. */
+static int next_alone(struct tt_records *records, struct tt_record *ret_record)
+{
+    int status;
+
+    do {
+        status = step_alone(records, ret_record);
+    } while (status > 0);
+    return status == 0 ? 1 : -1;
 }
 
 int tt_records_next(struct tt_records *records, struct tt_record *ret_record, off_t *ret_offset)
 {
-    if (records->mixed) {
-        return next_mixed(records, ret_record);
+    if (records->alone) {
+        return next_alone(records, ret_record);
     }
     if (records->blocks ? next_block(records, ret_record) : next_classic(records, ret_record)) {
         return 1;
     }
-    records->mixed = records->blocks && is_mixed(records);
-    if (records->mixed) {
-        return next_mixed(records, ret_record);
+    records->alone = records->blocks && is_beyond_libpcap(records);
+    if (records->alone) {
+        return next_alone(records, ret_record);
     }
     *ret_offset = records->offset;
     return 0;
@@ -394,9 +435,9 @@ int tt_records_resume(struct tt_records *records, off_t offset)
     return 0;
 }
 
-bool tt_records_is_mixed(const struct tt_records *records)
+bool tt_records_is_alone(const struct tt_records *records)
 {
-    return records && records->mixed;
+    return records && records->alone;
 }
 
 struct tt_records_left_out tt_records_left_out(const struct tt_records *records)

@@ -7,8 +7,9 @@
  * Ethernet, either byte order, stamps in us or ns, lengths that fit. tests/unit/test_records holds
  * both ways against each other, on files with any fault.
  *
- * Mixed: a pcapng section with interfaces of Ethernet and of others. libpcap reads none of it from
- * where the second kind is described; here the packets of Ethernet are read, the others counted.
+ * Alone, that is without libpcap, which stops there: from where a pcapng file has interfaces of
+ * Ethernet and of others, or a section of the other byte order. The packets of Ethernet are read,
+ * the others counted.
  * Source: draft-ietf-opsawg-pcap; draft-ietf-opsawg-pcapng, 4.1 to 4.3.
  */
 #ifndef TT_CLI_RECORDS_H
@@ -34,20 +35,22 @@ struct tt_records_left_out {
     uint16_t link; /* type of the latest */
 };
 
-/* A file that libpcap has opened, of Ethernet or mixed, and has read up to `offset`. `fd` stays the
- * caller's; its own offset is neither used nor moved. NULL: there are no usual records in it. */
+/* A file that libpcap has opened, of Ethernet or read alone, and has read up to `offset`. `fd`
+ * stays the caller's; its own offset is neither used nor moved. NULL: there are no usual records in
+ * it. */
 struct tt_records *tt_records_new(int fd, size_t snap_bytes, off_t offset);
 void tt_records_free(struct tt_records *records);
 
-/* 1: a record; 0: what comes next is libpcap's, at *ret_offset; -1: a mixed file ends. */
+/* 1: a record; 0: what comes next is libpcap's, at *ret_offset; -1: the end of a
+ * file that is read alone. */
 int tt_records_next(struct tt_records *records, struct tt_record *ret_record, off_t *ret_offset);
 /* libpcap has read up to `offset`. 0, or -1 where everything from here on is libpcap's. */
 int tt_records_resume(struct tt_records *records, off_t offset);
 
-/* It was found to be mixed: libpcap has no more part in it. False of NULL. */
-bool tt_records_is_mixed(const struct tt_records *records);
+/* libpcap has no more part in it. False of NULL. */
+bool tt_records_is_alone(const struct tt_records *records);
 struct tt_records_left_out tt_records_left_out(const struct tt_records *records);
-/* Why a mixed file ends before its end; NULL: it does not. */
+/* Why a file that is read alone ends before its end; NULL: it does not. */
 const char *tt_records_error(const struct tt_records *records);
 
 #endif

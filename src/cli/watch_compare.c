@@ -30,6 +30,7 @@ struct side {
     const char *path;
     struct tt_observer observer;
     const struct tt_observed *stream; /* of the observer; NULL: it has none yet */
+    uint64_t pdus;                    /* of it that were taken into windows */
     struct window *window;
     int64_t figures[TT_COMPARED][WINDOWS + 1];
     size_t windows;
@@ -96,9 +97,10 @@ static void window_step(struct side *side, int64_t window_ns)
     const struct tt_observed *o = side->observer.count > 0 ? side->observer.streams[0] : NULL;
     struct window *window = side->window;
 
-    if (!o || o->last_ns != side->observer.last_ns) {
+    if (!o || o->pdus == side->pdus) {
         return;
     }
+    side->pdus = o->pdus;
     if (!side->stream) {
         side->stream = o;
         window->start_ns = o->first_ns;
@@ -109,7 +111,9 @@ static void window_step(struct side *side, int64_t window_ns)
         window->start_ns += (o->last_ns - window->start_ns) / window_ns * window_ns;
         window->lost = o->lost;
     }
-    tt_hist_record(&window->interval, o->interval_ns);
+    if (o->interval_known) {
+        tt_hist_record(&window->interval, o->interval_ns);
+    }
     if (o->late_known) {
         tt_hist_record(&window->lateness, o->late_ns);
     }

@@ -154,6 +154,14 @@ static json_t *json_sources(const struct tt_watch_view *view)
     return sources;
 }
 
+/* Of both kinds. */
+static json_t *json_drops(const struct tt_watch_view *view)
+{
+    return view->live && view->drops.buffer >= 0
+               ? json_integer((json_int_t)(view->drops.buffer + view->drops.interface))
+               : json_null();
+}
+
 json_t *tt_watch_json(const struct tt_watch_view *view)
 {
     const struct tt_observer *observer = view->observer;
@@ -163,11 +171,13 @@ json_t *tt_watch_json(const struct tt_watch_view *view)
         json_array_append_new(streams, json_stream(observer, observer->streams[i]));
     }
     return json_pack(
-        "{s:o, s:o, s:b, s:o, s:o, s:o, s:s?, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
+        "{s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:s?, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
+        "s:o, "
         "s:o}",
         "source", tt_json_name(view->source), "sources", json_sources(view), "final", view->final,
         "elapsed_ns", view->live ? json_integer((json_int_t)view->elapsed_ns) : json_null(),
-        "packets_dropped", tt_json_known(view->live ? view->drops : -1, 0), "error",
+        "packets_dropped", json_drops(view), "packets_dropped_by_interface",
+        tt_json_known(view->live ? view->drops.interface : -1, 0), "error",
         tt_json_name(view->error), "arrival_stamps", view->stamps, "tai_offset_ns",
         observer->tai_known ? json_integer((json_int_t)observer->scales.tai_offset_ns)
                             : json_null(),

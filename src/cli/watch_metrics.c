@@ -176,9 +176,8 @@ static void write_link(const struct tt_watch_view *view, FILE *out)
                   traffic->msrp + traffic->mvrp);
     tt_prom_family(out, "tactus_watch_dropped_packets_total", "counter",
                    "Packets lost on this machine before they could be read.");
-    if (view->drops >= 0) {
-        tt_prom_count(out, "tactus_watch_dropped_packets_total", labels, 1, (uint64_t)view->drops);
-    }
+    tt_prom_count(out, "tactus_watch_dropped_packets_total", labels, 1,
+                  view->observer->dropped_here);
 }
 
 void tt_watch_metrics(const struct tt_watch_view *view, struct tt_metrics *metrics)

@@ -358,7 +358,7 @@ static void draw_head(WINDOW *sheet, const struct tt_watch_screen *screen,
          (double)view->elapsed_ns / 1e9, observer->packets, observer->count,
          tt_plural(observer->count, "stream", "streams"),
          observer->traffic.gptp > 0 ? "is here" : "not seen", order_names[screen->order],
-         view->drops > 0 ? ", this machine is too slow and loses packets" : "");
+         observer->dropped_here > 0 ? ", this machine is too slow and loses packets" : "");
     wattron(sheet, A_UNDERLINE);
     wmove(sheet, 1, 0);
     cell(sheet, 0, "%3s %-22s %-5s %9s %8s %12s %12s %12s", "#", "stream ID", "type", "PDU/s",

@@ -63,9 +63,10 @@ double tt_watch_nominal_rate(const struct tt_observed *o)
 
 double tt_watch_measured_rate(const struct tt_observed *o)
 {
-    double span_ns = (double)o->last_ns - (double)o->first_ns;
+    struct tt_summary interval;
 
-    return o->pdus > 1 && span_ns > 0 ? (double)(o->pdus - 1) * 1e9 / span_ns : 0;
+    tt_hist_summarize(&o->interval, &interval);
+    return interval.n > 0 && interval.mean > 0 ? 1e9 / interval.mean : 0;
 }
 
 const char *tt_watch_scale(const struct tt_observed *o)
@@ -391,13 +392,21 @@ void tt_watch_lines(const struct tt_watch_view *view, const struct tt_watch_out 
                       observer->capacity);
     }
     network_lines(&observer->traffic, out);
-    if (view->live && view->drops < 0) {
-        tt_watch_line(out, "Whether packets were lost before they could be read is unknown.");
+    if (view->live && view->drops.buffer < 0) {
+        tt_watch_line(out, "Whether packets were lost in the capture's buffer is unknown.");
     } else if (view->live) {
-        count_line(out, (uint64_t)view->drops,
-                   "packet was lost on this machine before being read: lost below includes that.",
-                   "packets were lost on this machine before being read: lost below includes "
-                   "that.");
+        count_line(out, (uint64_t)view->drops.buffer,
+                   "packet was lost in the capture's buffer, on this machine: lost below includes "
+                   "that.",
+                   "packets were lost in the capture's buffer, on this machine: lost below "
+                   "includes that.");
+    }
+    if (view->live) {
+        count_line(out, (uint64_t)view->drops.interface,
+                   "packet was dropped by this machine as it came (a full queue of the interface "
+                   "or of a processor): lost below includes that.",
+                   "packets were dropped by this machine as they came (a full queue of the "
+                   "interface or of a processor): lost below includes that.");
     }
 }
 

@@ -13,16 +13,22 @@
 #include "audio/observer.h"
 #include "report/html.h"
 
+/* Packets that this machine lost before we saw them. */
+struct tt_watch_drops {
+    int64_t buffer;    /* in the capture's; -1: unknown */
+    int64_t interface; /* before: the interface's buffers, or a processor's queue */
+};
+
 struct tt_watch_view {
     const char *source; /* path or interface; of several files "FIRST and N more" */
     const char *const *sources;
     size_t source_count;
     bool live;
     bool final;
-    int64_t elapsed_ns; /* live: since the start */
-    int64_t drops;      /* live: lost before we saw them, by the kernel's count; -1: unknown */
-    const char *error;  /* why the capture ended early; NULL */
-    const char *stamps; /* who took the arrival times */
+    int64_t elapsed_ns;          /* live: since the start */
+    struct tt_watch_drops drops; /* live */
+    const char *error;           /* why the capture ended early; NULL */
+    const char *stamps;          /* who took the arrival times */
     const struct tt_observer *observer;
 };
 

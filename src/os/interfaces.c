@@ -56,6 +56,7 @@ static int64_t speed_of(int fd, const char *ifname)
 struct link_facts {
     unsigned tx_queues;
     uint64_t tx_dropped;
+    uint64_t rx_dropped;
 };
 
 static int find_facts(const struct nlattr *attr, void *data)
@@ -71,6 +72,7 @@ static int find_facts(const struct nlattr *attr, void *data)
         memset(&stats, 0, sizeof(stats));
         memcpy(&stats, mnl_attr_get_payload(attr), bytes < sizeof(stats) ? bytes : sizeof(stats));
         facts->tx_dropped = stats.tx_dropped;
+        facts->rx_dropped = stats.rx_dropped + stats.rx_missed_errors + stats.rx_fifo_errors;
     }
     return MNL_CB_OK;
 }
@@ -109,6 +111,11 @@ static struct link_facts ask_link(const char *ifname)
 uint64_t tt_interface_tx_dropped(const char *ifname)
 {
     return ask_link(ifname).tx_dropped;
+}
+
+uint64_t tt_interface_rx_dropped(const char *ifname)
+{
+    return ask_link(ifname).rx_dropped;
 }
 
 /* Of those made the ones in use; only sysfs knows, which is another namespace's where nobody has

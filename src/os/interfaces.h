@@ -25,5 +25,8 @@ int tt_interface_set_mtu(const char *ifname, unsigned bytes);
 
 /* Packets that it was to send, since it was made. 0 where nobody says. */
 uint64_t tt_interface_tx_dropped(const char *ifname);
+/* Packets that came and that nobody here got, since it was made: its own buffers were full, or the
+ * queue of the processor that was to take them (a virtual interface has that one alone). */
+uint64_t tt_interface_rx_dropped(const char *ifname);
 
 #endif

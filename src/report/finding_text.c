@@ -77,10 +77,22 @@ static const struct kind kinds[TT_FINDING_KINDS] = {
          "once: "
          "they exceed a reservation and shallow queues drop them; have the launch times kept "
          "(ETF, taprio) or see what holds packets up"},
+    [TT_FINDING_ARRIVALS_SET_BACK] =
+        {"arrivals_set_back",
+         "the arrival times of {count} of {of} PDUs are before that of the PDU before, by up to "
+         "{worst_ns}: that is the capture's fault, not the talker's or the network's (its clock "
+         "was set back, or its records are out of order: reordercap sorts them); what a step of "
+         "more than 1 ms touches is left out of intervals and lateness"},
     [TT_FINDING_LOST] =
         {"lost",
          "{count} of {of} PDUs ({share}) are missing, up to {longest_pdus} in a row: silence in "
          "their place; look for drops at each port on the way"},
+    [TT_FINDING_LOST_HERE] =
+        {"lost_here",
+         "{count} of {of} PDUs ({share}) are missing, up to {longest_pdus} in a row, but this "
+         "machine itself dropped {dropped_here:packet|packets} of the link before they could be "
+         "read: only what is more than that was lost on the way; give it less to do, or capture "
+         "elsewhere"},
     [TT_FINDING_SEQUENCE_JUMPS] = {"sequence_jumps",
                                    "the sequence number jumped {count:time|times} while the stamps "
                                    "went on: nothing is missing, "
@@ -123,6 +135,7 @@ static const char *const figure_names[TT_FIGURES] = {
     [TT_FIGURE_OF] = "of",
     [TT_FIGURE_BURSTS] = "bursts",
     [TT_FIGURE_LONGEST_PDUS] = "longest_pdus",
+    [TT_FIGURE_DROPPED_HERE] = "dropped_here",
     [TT_FIGURE_WORST_NS] = "worst_ns",
     [TT_FIGURE_LEAST_NS] = "least_ns",
     [TT_FIGURE_STEP_NS] = "step_ns",

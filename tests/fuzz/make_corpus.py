@@ -225,6 +225,7 @@ for name, file in {
     "many": read_up_to(len(section("<")), section("<") + OTHER * 70 + packets("<")),
     "mixed": read_up_to(len(section("<")), section("<") + COOKED + packets("<") + packets("<", of=1)),
     "mixed-later": read_up_to(len(section("<")), section("<") + packets("<") + OTHER + COOKED + packets("<") + OTHER),
+    "turned": read_up_to(len(section("<")), section("<") + packets("<") + section(">") + packets(">") + section("<")),
     "mixed-cut": read_up_to(len(section("<")), (section("<") + COOKED + packets("<"))[:-9]),
     "mixed-sections": read_up_to(len(section("<")), section("<") + COOKED + packets("<") + section("<")),
 }.items():

@@ -97,6 +97,9 @@ class WrongInput(Meter):
         self.refused("compare", "--time", "100ms", "--buffer", "16384x2", "default", "default", says="(683 ms)")
 
     def test_pages_before_time_is_spent(self):
+        self.refused("--for", "8h", "--log", "one", "--html", "./one", says="--log and --html are one file")
+        self.refused("--for", "8h", "--log", "-", says="--log takes the name of a file")
+        self.refused("--html", "", says="--html takes the name of a file, and this one is empty")
         for page in ("no/such/page.html", "."):
             with self.subTest(page):
                 self.refused("--for", "8h", "--html", page, says=f"cannot write {page}: ", code=3)

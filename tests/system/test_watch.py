@@ -225,29 +225,53 @@ class Files(Case):
                                  (300, 300, 0), name)
                 self.assertIn("2 packets are left out: not Ethernet, but link type LINUX_SLL (113)", seen["error"])
                 self.assertIn(seen["error"] + "; the figures are of 300 packets that could", said)
-                for cut, words in ((content[:-50], "truncated"), (content + section, "unusual block")):
+                for cut, words in ((content[:-50], "truncated"), (content + block(order, 2, bytes(40)), "unusual block")):
                     self.assertIn(words, self.watch(4, self.file("cut.pcapng", cut))[0]["error"], name)
             unused = section + kinds[1] + kinds[113] + halves[0] + halves[1]
             self.assertIsNone(self.watch(0, self.file("unused.pcapng", unused))[0]["error"])
 
-    def test_stamps_that_are_no_time(self):
-        """A fraction of a second or more, and a year that is none: the record is damaged."""
+    def test_sections_of_either_byte_order(self):
         packets = list(stream(range(300)))
-        good = pcap(packets[:299])
+        parts = [packets[:100], packets[100:150], packets[150:250], packets[250:]]
+        note = {order: block(order, 5, struct.pack(order + "III", 0, 1, 2)) for order in "<>"}
+        for orders in ("<><>", "><><", "<<>>", ">><<", "<>><"):
+            sections = [pcapng(part, order) + note[order] for part, order in zip(parts, orders)]
+            for empty in (b"", pcapng([], orders[0]), pcapng([], orders[3])):
+                seen, said = self.watch(0, self.file("a.pcapng", sections[0] + empty + b"".join(sections[1:])))
+                row = seen["streams"][0]
+                self.assertEqual((row["pdus"], row["lost"], row["interval_ns"]["max_ns"], row["findings"], said),
+                                 (300, 0, INTERVAL, [], ""), orders)
+            seen, _ = self.watch(4, self.file("cut.pcapng", b"".join(sections)[:-50]))
+            self.assertEqual(seen["packets"], 299)
+            self.assertIn("truncated", seen["error"])
+
+    def test_stamps_that_are_no_time(self):
+        """A fraction of a second or more, and a year that is none: the record is damaged, its PDU is not lost."""
+        packets = list(stream(range(301)))
         for order in "<>":
             for unit in (1, 1000):
                 good = pcap(packets[:298], order, unit)
-                _, data = packets[298]
-                for words, seconds, fraction in (("fraction of their stamps", START // SECOND, SECOND // unit),
+                for words, seconds, fraction in (("its fraction is a second or more", START // SECOND, SECOND // unit),
                                                  ("beyond the year 2096", 4_000_000_001, 0)):
-                    bad = struct.pack(order + "IIII", seconds, fraction, len(data), len(data)) + data
-                    last = pcap(packets[298:], order, unit)[24:]
-                    seen, said = self.watch(4, self.file("a.pcap", good + bad + bad + last))
+                    bad = b"".join(struct.pack(order + "IIII", seconds, fraction, len(data), len(data)) + data
+                                   for _, data in packets[298:300])
+                    last = pcap(packets[300:], order, unit)[24:]
+                    seen, said = self.watch(4, self.file("a.pcap", good + bad + last))
                     row = seen["streams"][0]
-                    self.assertEqual((row["pdus"], row["interval_ns"]["max_ns"]), (300, INTERVAL))
+                    self.assertEqual((row["pdus"], row["interval_ns"]["max_ns"], row["lost"], row["findings"]),
+                                     (299, INTERVAL, 0, []))
                     self.assertIn("2 packets are left out: ", seen["error"])
                     self.assertIn(words, seen["error"])
                     self.assertIn(words, said)
+
+    def test_arrivals_set_back(self):
+        """Halves of a capture that were swapped are the capture's fault, and nobody else's."""
+        packets = list(stream(range(4000)))
+        row = self.watch(0, self.file("a.pcapng", pcapng(packets[2000:] + packets[:2000])))[0]["streams"][0]
+        self.assertEqual([(finding["code"], finding["figures"]) for finding in row["findings"]],
+                         [("arrivals_set_back", {"count": 1, "of": 4000, "worst_ns": 3999 * INTERVAL})])
+        self.assertEqual((row["lost"], row["interval_ns"]["min_ns"], row["interval_ns"]["max_ns"],
+                          row["lateness_ns"]["max_ns"]), (0, INTERVAL, INTERVAL, 0))
 
     def test_no_packets(self):
         for content in (pcap([]), pcapng([])):

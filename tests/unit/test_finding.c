@@ -84,6 +84,7 @@ static void test_own_talker(void **state)
         struct tt_observer observer;
         struct tt_talker talker;
         int64_t held_until_ns = 0;
+        int64_t arrival_ns = 0;
         uint64_t seed = round;
 
         tt_stream_config_init(&config);
@@ -107,9 +108,10 @@ static void test_own_talker(void **state)
             launch_ns = launch_ns > held_until_ns ? launch_ns : held_until_ns;
             assert_int_equal(tt_talker_next(&talker, launch_ns, &pdu), TT_TALKER_SEND);
             tt_talker_build(&talker, &pdu, packet);
+            launch_ns = pdu.launch_tai_ns - TAI_NS + (int64_t)random_below(&seed, 3000);
+            arrival_ns = launch_ns > arrival_ns ? launch_ns : arrival_ns;
             tt_observer_packet(&observer, packet, tt_talker_packet_bytes(&talker),
-                               tt_talker_packet_bytes(&talker),
-                               pdu.launch_tai_ns - TAI_NS + (int64_t)random_below(&seed, 3000));
+                               tt_talker_packet_bytes(&talker), arrival_ns);
         }
         expect(&observer, 0);
     }

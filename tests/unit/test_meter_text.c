@@ -4,9 +4,11 @@
  */
 #include "test.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "base/ns.h"
+#include "report/meter_advice.h"
 #include "report/meter_table.h"
 #include "report/meter_text.h"
 
@@ -136,6 +138,41 @@ static void verdict_of_each_load(void **state)
     }
 }
 
+static const char *advice_on(const struct tt_machine_facts *facts, bool throttled, const char *name)
+{
+    static struct tt_advice lines[TT_ADVICE_LINES];
+    size_t n = tt_meter_advice(facts, throttled, lines);
+
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(lines[i].name, name) == 0)
+            return lines[i].advice;
+    return NULL;
+}
+
+/* What is said of a setting is what can be done about it here. */
+static void advice(void **state)
+{
+    struct tt_machine_facts facts = {
+        .preemption = "PREEMPT_DYNAMIC (full)",
+        .throttle = {.runtime_ns = 950 * TT_NS_PER_MS, .period_ns = TT_NS_PER_S},
+    };
+
+    (void)state;
+    assert_string_equal(advice_on(&facts, false, "kernel"), "");
+    assert_string_equal(advice_on(&facts, false, "real-time throttling"), "");
+    assert_non_null(strstr(advice_on(&facts, true, "real-time throttling"),
+                           "sudo sysctl kernel.sched_rt_runtime_us=-1"));
+    assert_string_equal(advice_on(&facts, false, "who ran instead"), "");
+    assert_non_null(strstr(advice_on(&facts, false, "osnoise tracer"), "CONFIG_OSNOISE_TRACER"));
+    facts.trace_error = -ENOENT;
+    assert_non_null(strstr(advice_on(&facts, false, "who ran instead"), "mount -t tracefs"));
+    facts.trace_error = -EACCES;
+    assert_non_null(strstr(advice_on(&facts, false, "who ran instead"), "run it as root"));
+    assert_null(advice_on(&facts, false, "osnoise tracer")); /* nobody could look */
+    strcpy(facts.preemption, "PREEMPT_DYNAMIC (voluntary)");
+    assert_non_null(strstr(advice_on(&facts, false, "kernel"), "preempt=full"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -144,6 +181,7 @@ int main(void)
         cmocka_unit_test_setup(noisy_loads_are_told, make_row),
         cmocka_unit_test_setup(no_buffer_is_long_enough, make_row),
         cmocka_unit_test_setup(verdict_of_each_load, make_row),
+        cmocka_unit_test(advice),
     };
     int failed = 1;
 

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "audio/finding.h"
 #include "audio/observer.h"
 #include "base/ns.h"
 
@@ -325,6 +326,77 @@ static void test_changes(void **state)
     tt_observer_done(&observer);
 }
 
+/* A capture whose halves were swapped, and one whose clock was set back: the PDUs go on, and one is
+ * missing. Neither is the talker's fault. */
+static void test_arrivals_set_back(void **state)
+{
+    struct sender sender = {.stream_id = 1, .stamp_ns = START_NS};
+    struct tt_finding findings[TT_FINDINGS_MAX];
+    struct tt_observer observer;
+    struct tt_summary s;
+    const struct tt_observed *o;
+
+    (void)state;
+    for (int clock = 0; clock < 2; clock++) {
+        assert_int_equal(tt_observer_init(&observer, 2), 0);
+        for (int64_t i = 0; i < 16000; i++) {
+            int64_t index = clock ? i + (i >= 8000) : (i + 8000) % 16000;
+            int64_t back_ns = clock && i >= 8000 ? TT_NS_PER_S / 2 : 0;
+
+            send_at(&observer, &sender, index, START_NS + index * INTERVAL_NS - back_ns);
+        }
+        o = observer.streams[0];
+        assert_counts(o, clock, 0, 0, 0);
+        assert_int_equal(o->set_back, 1);
+        tt_hist_summarize(&o->interval, &s);
+        assert_true(s.min == INTERVAL_NS && s.max == INTERVAL_NS);
+        tt_hist_summarize(&o->lateness, &s);
+        assert_true(s.min == 0 && s.max == 0 && s.n > 14000);
+        assert_int_equal(o->grid.moves + o->conduct.steps_off + o->conduct.bursts, 0);
+        assert_true(observer.first_ns <= o->first_ns && observer.last_ns >= o->last_ns);
+        for (size_t k = tt_findings(&observer, o, findings); k > 0; k--) {
+            const struct tt_finding *found = &findings[k - 1];
+
+            assert_true(found->kind == TT_FINDING_ARRIVALS_SET_BACK ||
+                        found->kind == TT_FINDING_UNTAGGED || found->kind == TT_FINDING_LOST ||
+                        found->kind == TT_FINDING_STAMPS_UTC);
+        }
+        tt_observer_done(&observer);
+    }
+}
+
+/* Records whose stamps are damaged are not missing, and bend nothing: also at the wrap, two in a
+ * row, with a loss beside them, and before the first. */
+static void test_untimed(void **state)
+{
+    struct sender sender = {.stream_id = 1, .stamp_ns = START_NS};
+    uint8_t packet[PACKET_BYTES];
+    struct tt_observer observer;
+    struct tt_summary s;
+    const struct tt_observed *o;
+
+    (void)state;
+    assert_int_equal(tt_observer_init(&observer, 2), 0);
+    for (int64_t i = 0; i < 8000; i++) {
+        if (i == 0 || i == 255 || i == 2000 || i == 2001 || i == 3000) {
+            tt_observer_untimed(&observer, packet, make_packet(&sender, i, packet));
+            assert_int_equal(observer.count, i > 0);
+        } else if (i != 3001) {
+            send_at(&observer, &sender, i, START_NS + i * INTERVAL_NS);
+        }
+    }
+    o = observer.streams[0];
+    assert_counts(o, 1, 0, 0, 0);
+    assert_int_equal(o->untimed, 4);
+    assert_int_equal(o->pdus, 7994);
+    tt_hist_summarize(&o->interval, &s);
+    assert_true(s.min == INTERVAL_NS && s.max == INTERVAL_NS);
+    tt_hist_summarize(&o->lateness, &s);
+    assert_true(s.min == 0 && s.max == 0);
+    assert_int_equal(o->conduct.steps_off, 0);
+    tt_observer_done(&observer);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -332,7 +404,8 @@ int main(void)
         cmocka_unit_test(test_long_losses),     cmocka_unit_test(test_long_losses_unstamped),
         cmocka_unit_test(test_restart),         cmocka_unit_test(test_stall_is_no_loss),
         cmocka_unit_test(test_cut_and_foreign), cmocka_unit_test(test_many_streams),
-        cmocka_unit_test(test_changes),
+        cmocka_unit_test(test_changes),         cmocka_unit_test(test_arrivals_set_back),
+        cmocka_unit_test(test_untimed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
