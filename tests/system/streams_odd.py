@@ -103,6 +103,36 @@ def case_never_comes(lab):
     os.close(writer)
 
 
+def case_ends_without(lab):
+    """A duration ends what waits: for a clock that does not come, for a pipe that gives nothing, or too little to start,
+    or no more."""
+    clock = "crf:02:00:00:00:00:01:00CF,91:E0:F0:00:FE:CF"
+    pipes = []
+    talkers = [lab.talk(*options(9), "--clock", clock, "--duration", "1s", "tone:440", wait=False)]
+    for number, frames in enumerate((0, 100, 30000), 1):
+        pipes += os.pipe()
+        os.write(pipes[-1], noise("S16_LE", 1, frames))
+        talkers.append(lab.talk(*options(number), "--mtt", "900ms", "--raw", "S16_LE,1,48000", "--duration", "1s", "-",
+                                stdin=pipes[-2], wait=False))
+    for talker, frames in zip(talkers[1:], (0, 100, 30000)):
+        last = talker.end(code=1)["streams"][0]
+        check(last["frames"] == frames and last["counters"]["frames_sent"] >= frames, last)
+        check((last["counters"]["pdus_sent"] > 0) == (frames > 0), last)
+    last = talkers[0].end(code=1)["streams"][0]
+    check(last["state"] == "ended" and last["counters"]["pdus_sent"] == 0, last)
+    for end in pipes:
+        os.close(end)
+
+
+def case_very_short(lab):
+    """A source shorter than a packet, and a duration shorter than a frame: what is there is sent, and nothing else."""
+    source = write_wav(lab.folder / "in.wav", "S16_LE", 48000, 2, noise("S16_LE", 2, 4))
+    last = lab.talk(*options(), *EASY, source, wait=False).end()["streams"][0]
+    check(last["counters"]["pdus_sent"] == 1 and last["frames"] == 4 and last["xruns"] == last["frames_silence"] == 0, last)
+    last = lab.talk(*options(), *EASY, "--rate", "192000", "--duration", "1ns", "tone:440", wait=False).end(code=1)
+    check(last["streams"][0]["counters"]["pdus_sent"] == last["streams"][0]["xruns"] == 0, last)
+
+
 def case_refused_at_the_start(lab):
     """What cannot be written is said before a packet is waited for, and nothing else with it."""
     (lab.folder / "folder").mkdir()
