@@ -115,6 +115,9 @@ static void spread(uint32_t *patterns, unsigned channels, int64_t frames)
 static void end_source(struct tt_stream *stream, int error)
 {
     stream->source_ended = true;
+    if (stream->source->is_pipe) {
+        stream->live.remark = stream->source->remark;
+    }
     if (error != TT_SOURCE_END) {
         stream->live.error =
             tt_say(error, &stream->live.message, "%s cannot be read any further: %s",

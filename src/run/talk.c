@@ -71,11 +71,13 @@ int tt_talk_new(const struct tt_talk_setup *setup, struct tt_talk **ret_talk)
     talk->flight.pdus = tt_memory_new(talk->flight.capacity, sizeof *talk->flight.pdus);
     talk->log.capacity = setup->event_capacity;
     talk->log.events = tt_memory_new(setup->event_capacity + 1, sizeof *talk->log.events);
-    if (!talk->ring.bytes || !talk->flight.pdus || !talk->log.events || talk->device.wake_fd < 0) {
-        tt_talk_free(talk);
-        return -ENOMEM;
+    if (talk->device.wake_fd < 0) {
+        error = talk->device.wake_fd;
+    } else if (!talk->ring.bytes || !talk->flight.pdus || !talk->log.events) {
+        error = -ENOMEM;
+    } else {
+        error = join_engine(talk, setup);
     }
-    error = join_engine(talk, setup);
     if (error < 0) {
         tt_talk_free(talk);
         return error;

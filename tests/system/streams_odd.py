@@ -133,6 +133,20 @@ def case_very_short(lab):
     check(last["streams"][0]["counters"]["pdus_sent"] == last["streams"][0]["xruns"] == 0, last)
 
 
+def case_ragged_pipe(lab):
+    """A pipe that ends within a frame: the whole frames are sent, and what is left out is said."""
+    raw = ["--raw", "S16_LE,2,48000"]
+    words = "- ends within a frame: its last 3 bytes are left out"
+    for count, code in ((4803, 0), (3, 2)):
+        reader, writer = os.pipe()
+        os.write(writer, bytes(count))
+        os.close(writer)
+        talker = lab.talk(*options(), *EASY, *raw, "-", stdin=reader, wait=False)
+        check(talker.end(code)["streams"][0]["frames"] == count // 4, talker.lines)
+        check(talker.errors().count(words) == 1, talker.errors())
+        os.close(reader)
+
+
 def case_refused_at_the_start(lab):
     """What cannot be written is said before a packet is waited for, and nothing else with it."""
     (lab.folder / "folder").mkdir()
@@ -172,6 +186,17 @@ def case_stream_file_places(lab):
     refused(2, "did you mean interface", b"\xef\xbb\xbf" + b'{"interfaze": 1}')
     _, said = lab.run("listen", "--streams", lab.folder, code=2)
     check("Is a directory" in said, said)
+
+
+def case_too_many_files(lab):
+    """The limit of descriptors is named, in both directions."""
+    for command, interface, end in (("talk", TALKER, "source"), ("listen", LISTENER, "sink")):
+        path = write_streams(lab, "many.json", [
+            {**stream(n), end: "tone:440" if end == "source" else f"{n}.wav", "format": "INT16", "rate": 48000, "channels": 1}
+            for n in range(1, 41)], interface=interface)
+        done = subprocess.run(["sh", "-c", 'ulimit -n 30; exec "$@"', "sh", lab.tactus, command, "--streams", path],
+                              capture_output=True, text=True, check=False, timeout=90, stdin=subprocess.DEVNULL)
+        check(done.returncode == 3 and "Too many open files" in done.stderr, command, done)
 
 
 def case_options_without_effect(lab):
