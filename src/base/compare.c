@@ -33,23 +33,35 @@ static void sort_values(int64_t *values, size_t n)
     }
 }
 
-/* Sorts `values`. */
-static double trimmed_mean(int64_t *values, size_t n)
+/* The mean; sorts `values`. */
+static double sorting_mean(int64_t *values, size_t n, bool counts)
 {
-    size_t trim = n / TRIM;
+    size_t trim = counts ? 0 : n / TRIM;
     int64_t sum = 0;
 
-    sort_values(values, n);
+    if (trim > 0) {
+        sort_values(values, n);
+    }
     for (size_t i = trim; i < n - trim; i++) {
         sum += values[i];
     }
     return (double)sum / (double)(n - 2 * trim);
 }
 
-static double mean_of(struct tt_compare_work *work, const int64_t *values, size_t n)
+static double mean_of(struct tt_compare_work *work, const int64_t *values, size_t n, bool counts)
 {
     memcpy(work->scratch, values, n * sizeof(*values));
-    return trimmed_mean(work->scratch, n);
+    return sorting_mean(work->scratch, n, counts);
+}
+
+static size_t count_any(const int64_t *values, size_t n)
+{
+    size_t any = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        any += values[i] != 0;
+    }
+    return any;
 }
 
 static double absolute(double value)
@@ -86,7 +98,7 @@ static int64_t doubled_rank(const int64_t *sorted, size_t n, int64_t value)
 }
 
 /* Turns the sign of each value at random, so often that the mean's spread is known. */
-static double floor_of_pairs(struct tt_compare_work *work, size_t n)
+static double floor_of_pairs(struct tt_compare_work *work, size_t n, bool counts)
 {
     uint64_t random = SEED;
 
@@ -97,7 +109,7 @@ static double floor_of_pairs(struct tt_compare_work *work, size_t n)
         for (size_t i = 0; i < n; i++) {
             work->scratch[i] = tt_random_next(&random) & 1 ? work->values[i] : -work->values[i];
         }
-        mean = absolute(trimmed_mean(work->scratch, n));
+        mean = absolute(sorting_mean(work->scratch, n, counts));
         for (; at > 0 && work->means[at - 1] > mean; at--) {
             work->means[at] = work->means[at - 1];
         }
@@ -116,7 +128,7 @@ static double floor_interleaved(const struct tt_compare_input *input, struct tt_
         work->values[count++] = input->a[i + 1] - input->a[i];
         work->values[count++] = input->b[i + 1] - input->b[i];
     }
-    return floor_of_pairs(work, count);
+    return floor_of_pairs(work, count, input->counts);
 }
 
 static int64_t signed_sum(const struct tt_compare_work *work, size_t n, uint64_t *random)
@@ -126,19 +138,14 @@ static int64_t signed_sum(const struct tt_compare_work *work, size_t n, uint64_t
     for (size_t i = 0; i < n; i++) {
         bool turn = random && tt_random_next(random) & 1;
 
-        sum += turn ? -work->ranks[i] : work->ranks[i];
+        sum += turn ? -work->scores[i] : work->scores[i];
     }
     return sum;
 }
 
-/* Signed ranks of the differences in work->values; those that are 0 say nothing. *ret_sum > 0: b is
- * greater. */
-static double p_interleaved(struct tt_compare_work *work, size_t n, int64_t *ret_sum)
+/* Signed ranks of the differences in work->values; those that are 0 say nothing. */
+static void rank_differences(struct tt_compare_work *work, size_t n)
 {
-    uint64_t random = SEED;
-    size_t at_least = 1;
-    int64_t sum;
-
     for (size_t i = 0; i < n; i++) {
         work->scratch[i] = magnitude(work->values[i]);
     }
@@ -146,18 +153,26 @@ static double p_interleaved(struct tt_compare_work *work, size_t n, int64_t *ret
     for (size_t i = 0; i < n; i++) {
         int64_t rank = doubled_rank(work->scratch, n, magnitude(work->values[i]));
 
-        work->ranks[i] = work->values[i] > 0 ? rank : work->values[i] < 0 ? -rank : 0;
+        work->scores[i] = work->values[i] > 0 ? rank : work->values[i] < 0 ? -rank : 0;
     }
-    sum = signed_sum(work, n, NULL);
+}
+
+/* How often chance makes as much of the scores; *ret_excess > 0: b's are greater. */
+static double p_interleaved(struct tt_compare_work *work, size_t n, int64_t *ret_excess)
+{
+    uint64_t random = SEED;
+    size_t at_least = 1;
+    int64_t sum = signed_sum(work, n, NULL);
+
     for (int p = 0; p < TT_COMPARE_PERMUTATIONS; p++) {
         at_least += magnitude(signed_sum(work, n, &random)) >= magnitude(sum);
     }
-    *ret_sum = sum;
+    *ret_excess = sum;
     return (double)at_least / (TT_COMPARE_PERMUTATIONS + 1);
 }
 
 static void compare_interleaved(const struct tt_compare_input *input, struct tt_compare_work *work,
-                                struct tt_compare_result *result, int64_t *ret_sum)
+                                struct tt_compare_result *result, int64_t *ret_excess)
 {
     size_t n = result->windows;
 
@@ -165,70 +180,104 @@ static void compare_interleaved(const struct tt_compare_input *input, struct tt_
     for (size_t i = 0; i < n; i++) {
         work->values[i] = input->b[i] - input->a[i];
     }
-    result->difference = mean_of(work, work->values, n);
-    result->p = p_interleaved(work, n, ret_sum);
+    result->difference = mean_of(work, work->values, n, input->counts);
+    if (input->counts) {
+        memcpy(work->scores, work->values, n * sizeof(work->values[0]));
+    } else {
+        rank_differences(work, n);
+    }
+    result->p = p_interleaved(work, n, ret_excess);
 }
 
 /* How far the second half of a run is from the first. */
-static double half_difference(struct tt_compare_work *work, const int64_t *values, size_t n)
+static double half_difference(struct tt_compare_work *work, const int64_t *values, size_t n,
+                              bool counts)
 {
-    double first = mean_of(work, values, n / 2);
+    double first = mean_of(work, values, n / 2, counts);
 
-    return absolute(mean_of(work, values + n / 2, n - n / 2) - first);
+    return absolute(mean_of(work, values + n / 2, n - n / 2, counts) - first);
 }
 
-/* The rank sum of b, about what it is on average. */
-static int64_t rank_sum(const struct tt_compare_work *work, size_t a_count, size_t n)
+static void rank_values(struct tt_compare_work *work, size_t n)
 {
-    int64_t sum = 0;
-
-    for (size_t i = a_count; i < n; i++) {
-        sum += work->ranks[i];
-    }
-    return sum - (int64_t)((n - a_count) * (n + 1));
-}
-
-static double p_apart(struct tt_compare_work *work, size_t a_count, size_t n, int64_t *ret_sum)
-{
-    uint64_t random = SEED;
-    size_t at_least = 1;
-
     memcpy(work->scratch, work->values, n * sizeof(work->values[0]));
     sort_values(work->scratch, n);
     for (size_t i = 0; i < n; i++) {
-        work->ranks[i] = doubled_rank(work->scratch, n, work->values[i]);
+        work->scores[i] = doubled_rank(work->scratch, n, work->values[i]);
     }
-    *ret_sum = rank_sum(work, a_count, n);
+}
+
+static int64_t sum_scores(const struct tt_compare_work *work, size_t from, size_t n)
+{
+    int64_t sum = 0;
+
+    for (size_t i = from; i < n; i++) {
+        sum += work->scores[i];
+    }
+    return sum;
+}
+
+/* As p_interleaved; b's scores are those from a_count on. Twice what they are above their share of
+ * all, so that of halves it is exact. */
+static double p_apart(struct tt_compare_work *work, size_t a_count, size_t n, int64_t *ret_excess)
+{
+    uint64_t random = SEED;
+    size_t at_least = 1;
+    int64_t all = sum_scores(work, 0, n);
+    int64_t twice = 2 * (int64_t)(n - a_count);
+    int64_t share = all / (int64_t)n * twice + all % (int64_t)n * twice / (int64_t)n;
+
+    *ret_excess = 2 * sum_scores(work, a_count, n) - share;
     for (int p = 0; p < TT_COMPARE_PERMUTATIONS; p++) {
         for (size_t i = n - 1; i >= a_count; i--) {
             size_t other = (size_t)(tt_random_next(&random) % (i + 1));
-            int64_t rank = work->ranks[i];
+            int64_t score = work->scores[i];
 
-            work->ranks[i] = work->ranks[other];
-            work->ranks[other] = rank;
+            work->scores[i] = work->scores[other];
+            work->scores[other] = score;
         }
-        at_least += magnitude(rank_sum(work, a_count, n)) >= magnitude(*ret_sum);
+        at_least += magnitude(2 * sum_scores(work, a_count, n) - share) >= magnitude(*ret_excess);
     }
     return (double)at_least / (TT_COMPARE_PERMUTATIONS + 1);
 }
 
 static void compare_apart(const struct tt_compare_input *input, size_t a_count, size_t b_count,
                           struct tt_compare_work *work, struct tt_compare_result *result,
-                          int64_t *ret_sum)
+                          int64_t *ret_excess)
 {
-    double floors[] = {half_difference(work, input->a, a_count),
-                       half_difference(work, input->b, b_count)};
+    double floors[] = {half_difference(work, input->a, a_count, input->counts),
+                       half_difference(work, input->b, b_count, input->counts)};
+    int64_t *to = input->counts ? work->scores : work->values;
 
     result->floor = floors[0] > floors[1] ? floors[0] : floors[1];
     result->difference = result->b - result->a;
-    memcpy(work->values, input->a, a_count * sizeof(*input->a));
-    memcpy(work->values + a_count, input->b, b_count * sizeof(*input->b));
-    result->p = p_apart(work, a_count, a_count + b_count, ret_sum);
+    memcpy(to, input->a, a_count * sizeof(*input->a));
+    memcpy(to + a_count, input->b, b_count * sizeof(*input->b));
+    if (!input->counts) {
+        rank_values(work, a_count + b_count);
+    }
+    result->p = p_apart(work, a_count, a_count + b_count, ret_excess);
 }
 
 static size_t at_most(size_t n, size_t most)
 {
     return n < most ? n : most;
+}
+
+static enum tt_compare_answer find_answer(const struct tt_compare_input *input,
+                                          const struct tt_compare_result *result, int64_t excess)
+{
+    size_t any = result->a_any + result->b_any;
+
+    if (result->p <= P_AT_MOST && absolute(result->difference) > result->floor) {
+        if (excess < 0 && result->difference < 0) {
+            return TT_COMPARE_BETTER;
+        }
+        if (excess > 0 && result->difference > 0) {
+            return TT_COMPARE_WORSE;
+        }
+    }
+    return input->counts && any > 0 && any < TT_COMPARE_ANY_MIN ? TT_COMPARE_RARE : TT_COMPARE_SAME;
 }
 
 void tt_compare(const struct tt_compare_input *input, struct tt_compare_work *work,
@@ -237,7 +286,7 @@ void tt_compare(const struct tt_compare_input *input, struct tt_compare_work *wo
     size_t a_count = at_most(input->a_count, TT_COMPARE_WINDOWS_MAX);
     size_t b_count = at_most(input->b_count, TT_COMPARE_WINDOWS_MAX);
     struct tt_compare_result result = {.windows = at_most(a_count, b_count)};
-    int64_t sum;
+    int64_t excess;
 
     if (result.windows < TT_COMPARE_WINDOWS_MIN) {
         *ret_result = result;
@@ -246,19 +295,16 @@ void tt_compare(const struct tt_compare_input *input, struct tt_compare_work *wo
     if (input->interleaved) {
         a_count = b_count = result.windows;
     }
-    result.a = mean_of(work, input->a, a_count);
-    result.b = mean_of(work, input->b, b_count);
+    result.a_any = count_any(input->a, a_count);
+    result.b_any = count_any(input->b, b_count);
+    result.a = mean_of(work, input->a, a_count, input->counts);
+    result.b = mean_of(work, input->b, b_count, input->counts);
     if (input->interleaved) {
-        compare_interleaved(input, work, &result, &sum);
+        compare_interleaved(input, work, &result, &excess);
     } else {
-        compare_apart(input, a_count, b_count, work, &result, &sum);
+        compare_apart(input, a_count, b_count, work, &result, &excess);
     }
-    result.answer = TT_COMPARE_SAME;
-    if (result.p <= P_AT_MOST && absolute(result.difference) > result.floor) {
-        result.answer = sum < 0 && result.difference < 0   ? TT_COMPARE_BETTER
-                        : sum > 0 && result.difference > 0 ? TT_COMPARE_WORSE
-                                                           : TT_COMPARE_SAME;
-    }
+    result.answer = find_answer(input, &result, excess);
     *ret_result = result;
 }
 
@@ -271,6 +317,8 @@ const char *tt_compare_answer_text(enum tt_compare_answer answer)
         return "worse";
     case TT_COMPARE_SAME:
         return "not distinguishable";
+    case TT_COMPARE_RARE:
+        return "too rare to tell";
     case TT_COMPARE_TOO_FEW:
         break;
     }

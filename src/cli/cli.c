@@ -56,6 +56,17 @@ int64_t tt_cli_time_option(const char *name, const char *argument, struct argp_s
     return ns;
 }
 
+const char *tt_cli_file_option(const char *name, const char *argument, struct argp_state *state)
+{
+    if (strcmp(argument, "-") == 0) {
+        argp_error(state, "--%s takes the name of a file; /dev/stdout is standard output", name);
+    }
+    if (!argument[0]) {
+        argp_error(state, "--%s takes the name of a file, and this one is empty", name);
+    }
+    return argument;
+}
+
 int64_t tt_cli_duration_option(const char *argument, struct argp_state *state)
 {
     return tt_cli_time_option("duration", argument, state);
@@ -106,12 +117,47 @@ static bool same_status(const struct stat *a, const struct stat *b)
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
+/* The folder that the file is in. */
+static bool stat_folder(const char *path, struct stat *ret_status)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+    bool known = folder && stat(folder, ret_status) == 0;
+
+    free(folder);
+    return known;
+}
+
+static const char *name_within(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
 bool tt_cli_same_file(const char *a, const char *b)
 {
     struct stat status[2];
+    bool a_is_there = stat(a, &status[0]) == 0;
+    bool b_is_there = stat(b, &status[1]) == 0;
 
-    return stat(a, &status[0]) == 0 && stat(b, &status[1]) == 0 &&
-           same_status(&status[0], &status[1]);
+    if (!a_is_there && !b_is_there) {
+        return strcmp(name_within(a), name_within(b)) == 0 && stat_folder(a, &status[0]) &&
+               stat_folder(b, &status[1]) && same_status(&status[0], &status[1]);
+    }
+    return a_is_there && b_is_there && same_status(&status[0], &status[1]);
+}
+
+enum tt_exit tt_cli_check_apart(const char *command, const char *option_a, const char *a,
+                                const char *option_b, const char *b)
+{
+    struct stat status;
+
+    if (!a || !b || !tt_cli_same_file(a, b) || (stat(a, &status) == 0 && S_ISCHR(status.st_mode))) {
+        return TT_EXIT_GOOD;
+    }
+    tt_cli_say(command, "%s and %s are one file, %s: give each its own", option_a, option_b, a);
+    return TT_EXIT_USAGE;
 }
 
 enum tt_exit tt_cli_check_not_stdout(const char *command, const char *path)

@@ -58,6 +58,8 @@ int64_t tt_cli_duration_option(const char *argument, struct argp_state *state);
 /* --NAME ARGUMENT is a whole number of that range. */
 long tt_cli_number_option(const char *name, const char *argument, struct argp_state *state,
                           long least, long most);
+/* --NAME ARGUMENT is the name of a file to write. */
+const char *tt_cli_file_option(const char *name, const char *argument, struct argp_state *state);
 /* --html ARGUMENT: a page may be written there. A file that is no page is not replaced by one, and
  * where none can be written the command ends before it spends time on what is to be in it. */
 const char *tt_cli_page_option(const char *argument, struct argp_state *state);
@@ -68,8 +70,12 @@ error_t tt_cli_arguments(int key, char *argument, struct argp_state *state,
 
 int64_t tt_cli_now_mono_ns(void);
 
-/* Both exist and are one file, whatever their names. */
+/* Both are one file, whatever their names, or would be where neither is there yet. */
 bool tt_cli_same_file(const char *a, const char *b);
+/* What two options write is refused, on stderr, where it would go into one file; a device takes
+ * both. NULL: that one is not given. TT_EXIT_GOOD, or the exit code. */
+enum tt_exit tt_cli_check_apart(const char *command, const char *option_a, const char *a,
+                                const char *option_b, const char *b);
 /* A file to write is refused, on stderr, where standard output goes into it. TT_EXIT_GOOD, or the
  * exit code. */
 enum tt_exit tt_cli_check_not_stdout(const char *command, const char *path);

@@ -54,7 +54,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         }
         return 0;
     case OPTION_OUTPUT:
-        job->output = tt_gate_file_option("output", argument, state);
+        job->output = tt_cli_file_option("output", argument, state);
         return 0;
     default:
         return tt_gate_parse(key, argument, state);

@@ -13,6 +13,7 @@
 #include "cli/meter_job.h"
 #include "cli/meter_options.h"
 #include "cli/meter_page.h"
+#include "cli/meter_row.h"
 #include "cli/meter_show.h"
 #include "cli/meter_soak.h"
 #include "report/json.h"
@@ -57,9 +58,7 @@ static const struct argp_option options[] = {
     {"log", OPTION_LOG, "FILE", 0, "Of --for: its lines go there too, as JSON, each on the disk",
      0},
     {"tuned", OPTION_TUNED, NULL, 0,
-     "Measure as found, then with processors kept awake and the loop on one, and show the "
-     "difference",
-     0},
+     "Measure as found and, in turn with it, with processors kept awake and the loop on one", 0},
     {"require", OPTION_REQUIRE, "BUFFER", 0,
      "Measure that buffer; exit code 0 says held, 1 not held, 4 not enough data", 0},
     {"html", OPTION_HTML, "FILE", 0, "A page with tables and drawings besides", 0},
@@ -92,7 +91,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         command->soak_ns = tt_cli_time_option("for", argument, state);
         return 0;
     case OPTION_LOG:
-        command->log = argument;
+        command->log = tt_cli_file_option("log", argument, state);
         return 0;
     case OPTION_TUNED:
         command->tuned = true;
@@ -217,6 +216,10 @@ static enum tt_exit check(struct command *command)
             return TT_EXIT_USAGE;
         }
     }
+    if (tt_cli_check_apart(TT_METER_COMMAND, "--log", command->log, "--html", command->html) !=
+        TT_EXIT_GOOD) {
+        return TT_EXIT_USAGE;
+    }
     set_defaults(command);
     code = add_shapes(command);
     if (code == TT_EXIT_GOOD && command->soak_ns > 0 && command->job.shape_count > 1) {
@@ -235,18 +238,34 @@ static enum tt_exit check(struct command *command)
                                                                            : code;
 }
 
-static enum tt_exit run_rows(struct tt_meter_job *job, struct tt_meter_row *rows, size_t *ret_n)
+/* `*n` rows are kept. */
+static void keep_row(struct tt_meter_row *rows, struct tt_meter_row *row, size_t *n)
 {
+    if (*n == 0 || !tt_meter_row_came_to_nothing(row)) {
+        rows[(*n)++] = *row;
+    } else {
+        tt_meter_row_free(row);
+    }
+}
+
+static enum tt_exit run_rows(struct command *command, struct tt_meter_row *rows, size_t *ret_n)
+{
+    struct tt_meter_job *job = &command->job;
     enum tt_exit code = TT_EXIT_GOOD;
 
     *ret_n = 0;
     for (size_t i = 0;
          i < job->shape_count && code == TT_EXIT_GOOD && (i == 0 || !tt_cli_interrupted()); i++) {
-        code = tt_meter_job_row(job, &job->shapes[i], &rows[i]);
-        if (code == TT_EXIT_GOOD && (i == 0 || !tt_meter_row_came_to_nothing(&rows[i]))) {
-            ++*ret_n;
+        struct tt_meter_row row = {0};
+        struct tt_meter_row tuned = {0};
+
+        code = tt_meter_row_run(job, &job->shapes[i], &row, command->tuned ? &tuned : NULL);
+        if (code == TT_EXIT_GOOD) {
+            keep_row(rows, &row, ret_n);
+            keep_row(rows, &tuned, ret_n);
         } else {
-            tt_meter_row_free(&rows[i]);
+            tt_meter_row_free(&row);
+            tt_meter_row_free(&tuned);
         }
     }
     return code;
@@ -292,24 +311,6 @@ static enum tt_exit show(const struct command *command, const struct tt_meter_ro
     return code;
 }
 
-/* As found, and then each row again as it is when all is done that helps. */
-static enum tt_exit run_tuned(struct tt_meter_job *job, struct tt_meter_row *rows, size_t *n)
-{
-    struct tt_policy as_found = job->policy;
-    size_t tuned = 0;
-    enum tt_exit code;
-
-    tt_meter_job_tune(job);
-    code = run_rows(job, rows + *n, &tuned);
-    tt_meter_job_untune(job);
-    job->policy = as_found;
-    for (size_t r = *n; r < *n + tuned; r++) {
-        rows[r].tuned = true;
-    }
-    *n += tuned;
-    return code;
-}
-
 static enum tt_exit measure(struct command *command)
 {
     struct tt_meter_row rows[2 * TT_METER_ROWS_MAX] = {0};
@@ -320,10 +321,7 @@ static enum tt_exit measure(struct command *command)
     if (!command->job.json) {
         tt_meter_show_setup(&command->job);
     }
-    code = run_rows(&command->job, rows, &n);
-    if (code == TT_EXIT_GOOD && command->tuned && !tt_cli_interrupted()) {
-        code = run_tuned(&command->job, rows, &n);
-    }
+    code = run_rows(command, rows, &n);
     shown = show(command, rows, n);
     code = code != TT_EXIT_GOOD    ? code
            : shown != TT_EXIT_GOOD ? shown

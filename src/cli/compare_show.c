@@ -69,6 +69,8 @@ static void show_answers(const struct tt_compared *compared, const struct tt_wat
         for (size_t i = 0; i < TT_COUNT_OF(values); i++) {
             if (result->answer == TT_COMPARE_TOO_FEW) {
                 tt_table_cell(&table, "-");
+            } else if (f == TT_COMPARED_LOST) {
+                tt_table_cell(&table, "%.2f", values[i]);
             } else {
                 tt_table_cell_number(&table, llround(values[i]));
             }
@@ -80,7 +82,9 @@ static void show_answers(const struct tt_compared *compared, const struct tt_wat
         }
         tt_table_cell(&table, "%s", tt_compare_answer_text(result->answer));
     }
-    tt_watch_table(out, "Window by window (the fifth of them at either end left out of means)",
+    tt_watch_table(out,
+                   "Window by window (of PDUs lost the mean of all; else without the fifth of them "
+                   "at either end)",
                    &table);
 }
 

@@ -31,14 +31,6 @@ error_t tt_gate_parse(int key, char *argument, struct argp_state *state)
     return ARGP_ERR_UNKNOWN;
 }
 
-const char *tt_gate_file_option(const char *name, const char *argument, struct argp_state *state)
-{
-    if (strcmp(argument, "-") == 0) {
-        argp_error(state, "--%s takes the name of a file; /dev/stdout is standard output", name);
-    }
-    return argument;
-}
-
 static error_t parse_common(int key, char *argument, struct argp_state *state)
 {
     struct tt_gate_options *options = state->input;
@@ -62,7 +54,7 @@ static error_t parse_page(int key, char *argument, struct argp_state *state)
 
     switch (key) {
     case OPTION_PICTURE:
-        options->picture = tt_gate_file_option("picture", argument, state);
+        options->picture = tt_cli_file_option("picture", argument, state);
         return 0;
     case OPTION_HTML:
         options->html = tt_cli_page_option(argument, state);
@@ -144,6 +136,12 @@ enum tt_exit tt_gate_open(const char *command, const struct tt_gate_options *opt
 
     if (!options->path[0]) {
         tt_cli_say(command, "the name of the file is empty");
+        return TT_EXIT_USAGE;
+    }
+    if (tt_cli_check_apart(command, "--picture", options->picture, "--html", options->html) !=
+            TT_EXIT_GOOD ||
+        tt_cli_check_apart(command, "--picture", options->picture, "what is read", options->path) !=
+            TT_EXIT_GOOD) {
         return TT_EXIT_USAGE;
     }
     if (access(options->path, F_OK) != 0 && !tt_value_ifname(options->path, ifname) &&

@@ -30,8 +30,6 @@ error_t tt_gate_parse(int key, char *argument, struct argp_state *state);
 
 /* The file, or, where there is none of that name, the interface. Says on stderr why not.
  * TT_EXIT_GOOD, or the exit code. */
-/* The name of a file that --NAME writes. */
-const char *tt_gate_file_option(const char *name, const char *argument, struct argp_state *state);
 
 enum tt_exit tt_gate_open(const char *command, const struct tt_gate_options *options,
                           struct tt_gate_file *ret_file);

@@ -285,7 +285,10 @@ int tt_cmd_gate_shape(int argc, char **argv)
         tt_cli_catch_interrupt();
         tt_gate_shape_catch_hangup(); /* which is no interrupt here */
     }
-    code = tt_gate_shape_read(&job, &job.file, &job.port);
+    code = tt_cli_check_apart(COMMAND, "--schedule", job.schedule_path, "--log", job.log_path);
+    if (code == TT_EXIT_GOOD) {
+        code = tt_gate_shape_read(&job, &job.file, &job.port);
+    }
     if (code != TT_EXIT_GOOD) {
         return code;
     }

@@ -152,7 +152,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         job->setup.shaper.whole = true;
         return 0;
     case OPTION_LOG:
-        job->log_path = argument;
+        job->log_path = tt_cli_file_option("log", argument, state);
         return 0;
     case OPTION_DURATION:
         job->duration_ns = tt_cli_duration_option(argument, state);

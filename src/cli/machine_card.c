@@ -34,7 +34,7 @@ static void add_advice(struct card *card, int cpu)
     size_t n;
 
     tt_machine_facts(cpu, &machine);
-    n = tt_meter_advice(&machine, lines);
+    n = tt_meter_advice(&machine, false, lines);
     for (size_t i = 0; i < n; i++) {
         snprintf(add(card, lines[i].name), VALUE_TEXT, "%s%s%s", lines[i].value,
                  lines[i].advice[0] ? " → " : "", lines[i].advice);

@@ -18,11 +18,11 @@
 #include "cli/meter_options.h"
 #include "cli/meter_saved.h"
 #include "cli/meter_setting.h"
+#include "cli/meter_show.h"
 #include "report/json.h"
 #include "report/meter_compare_text.h"
 
 #define COMMAND   "tactus meter compare"
-#define PAIRS     20
 #define WINDOW_NS TT_NS_PER_S
 
 enum {
@@ -37,11 +37,12 @@ struct command {
     int64_t medians[2][TT_COMPARE_WINDOWS_MAX];
     int64_t misses[2][TT_COMPARE_WINDOWS_MAX];
     size_t done; /* pairs */
-    int policy_error[2];
+    size_t windows;
+    int policy_error; /* of the first window: all have to be as that */
 };
 
 static const struct argp_option options[] = {
-    {"pairs", OPTION_PAIRS, "N", 0, "Windows of each, 20 without it", 0},
+    {"pairs", OPTION_PAIRS, "N", 0, "Windows of each, 40 without it", 0},
     {0},
 };
 
@@ -71,42 +72,76 @@ static const struct argp parser = {
     .parser = parse_option,
     .children = children,
     .args_doc = "A B",
-    .doc = "Is B better than A? Two settings are measured in turn, window by window (A B B A ...), "
-           "and compared by windows: their median lateness, and the periods that were missed. Or "
-           "two saved results, which hold what the machine did between them as well. The answer is "
-           "better, worse or not distinguishable, with the difference that A makes against itself "
-           "(the A/A floor) beside it."
-           "\v"
-           "A setting: policy=fifo|rr|deadline|other, priority=N, cpu=N, governor=NAME, tuned, "
-           "run=COMMAND (before each window; the last one), with commas between; `default` is none "
-           "of them. --time is that of a window, 1s without it; with several loads in --load the "
-           "pairs go through them in turn.\n\n"
-           "Examples:\n"
-           "  tactus meter compare policy=fifo policy=deadline --load scheduler\n"
-           "  tactus meter compare default tuned --pairs 60\n"
-           "  tactus meter compare before.json after.json\n\n"
-           "Exit: 0 B is better, or not distinguishable; 1 B is worse; 2 wrong usage; 3 the "
-           "environment lacks something; 4 too few windows."};
+    .doc =
+        "Is B better than A? Two settings are measured in turn, window by window (A B B A ...), "
+        "and compared by windows: their median lateness, and the periods that were missed. Or "
+        "two saved results, which hold what the machine did between them as well. The answer is "
+        "better, worse or not distinguishable, with the difference that A makes against itself "
+        "(the A/A floor) beside it."
+        "\v"
+        "A setting: policy=fifo|rr|deadline|other, priority=N, cpu=N, governor=NAME, tuned, "
+        "run=COMMAND (before each window; the last one), with commas between; `default` is none "
+        "of them. --time is that of a window, 1s without it; with several loads in --load the "
+        "pairs go through them in turn, two with each.\n\n"
+        "Examples:\n"
+        "  tactus meter compare policy=fifo policy=deadline --load scheduler\n"
+        "  tactus meter compare default tuned --pairs 100\n"
+        "  tactus meter compare before.json after.json\n\n"
+        "Exit: 0 B is better, or not distinguishable; 1 B is worse; 2 wrong usage; 3 the "
+        "environment lacks something, such as a policy that is refused to one of them; 4 too few "
+        "windows, or saved results of which one lacked its policy."};
+
+/* Refused to both alike, it is the same for both. */
+static bool ask_alike(const struct tt_policy *a, const struct tt_policy *b)
+{
+    return a->kind == b->kind && a->priority == b->priority;
+}
+
+/* What was refused in one window and not in another is no comparison of what was asked for. */
+static enum tt_exit check_policy(struct command *command, size_t which, int error)
+{
+    bool alike = ask_alike(&command->settings[0].policy, &command->settings[1].policy);
+    enum tt_policy_kind kind = command->settings[which].policy.kind;
+
+    if (command->windows++ == 0) {
+        command->policy_error = error;
+    }
+    if ((error == 0) == (command->policy_error == 0) && (error == 0 || alike)) {
+        return TT_EXIT_GOOD;
+    }
+    error = error ? error : command->policy_error;
+    tt_cli_say(
+        COMMAND,
+        "policy %s was refused to %s: %s. What would be compared is not what was asked for.%s",
+        tt_policy_name(kind),
+        alike   ? "some windows and not to others"
+        : which ? "B"
+                : "A",
+        strerror(-error), tt_meter_show_policy_advice(kind, error));
+    return TT_EXIT_ENVIRONMENT;
+}
 
 static enum tt_exit run_window(struct command *command, size_t which, size_t pair)
 {
     struct tt_meter_job *job = &command->job;
+    /* Two pairs in a row have the same: what a setting makes against itself is found in them. */
+    enum tt_load_kind load = job->loads[pair / 2 % job->load_count];
     struct tt_meter_result result;
     enum tt_exit code = tt_meter_setting_apply(&command->settings[which], job);
 
     if (code == TT_EXIT_GOOD) {
-        code = tt_meter_job_run(job, &job->shapes[0], job->loads[pair % job->load_count], &result);
+        code = tt_meter_job_run(job, &job->shapes[0], load, &result);
     }
     tt_meter_setting_undo(&command->settings[which], job);
     if (code != TT_EXIT_GOOD) {
         return code;
     }
-    command->policy_error[which] = result.policy_error;
     command->medians[which][pair] =
         result.cell->late.n > 0 ? tt_hist_percentile(&result.cell->late, 500) : 0;
     command->misses[which][pair] = (int64_t)(result.counters.late + result.counters.skipped);
+    code = result.interrupted ? TT_EXIT_GOOD : check_policy(command, which, result.policy_error);
     tt_meter_job_free(&result);
-    return TT_EXIT_GOOD;
+    return code;
 }
 
 static enum tt_exit run_pairs(struct command *command)
@@ -131,7 +166,8 @@ static enum tt_exit run_pairs(struct command *command)
     return code;
 }
 
-static void compare_values(const struct command *command, int64_t values[2][TT_COMPARE_WINDOWS_MAX],
+static void compare_values(const struct command *command,
+                           const int64_t values[2][TT_COMPARE_WINDOWS_MAX], bool counts,
                            struct tt_compare_work *work, struct tt_compare_result *ret_result)
 {
     struct tt_compare_input input = {
@@ -140,6 +176,7 @@ static void compare_values(const struct command *command, int64_t values[2][TT_C
         .a_count = command->done,
         .b_count = command->done,
         .interleaved = true,
+        .counts = counts,
     };
 
     tt_compare(&input, work, ret_result);
@@ -155,13 +192,42 @@ static enum tt_exit judge(const struct tt_compare_result results[2])
                : TT_EXIT_GOOD;
 }
 
+/* What has to be known before all else; NULL: nothing. */
+static const char *warning_text(const struct command *command, char text[TT_METER_TEXT])
+{
+    enum tt_policy_kind kind = command->settings[0].policy.kind;
+    int error = command->policy_error;
+    int length = 0;
+
+    if (error) {
+        length = snprintf(text, TT_METER_TEXT,
+                          "Policy %s was refused (%s): A and B are compared without it, both "
+                          "alike.%s ",
+                          tt_policy_name(kind), strerror(-error),
+                          tt_meter_show_policy_advice(kind, error));
+    }
+    if (command->job.awake_refused) {
+        length += snprintf(text + length, TT_METER_TEXT - (size_t)length,
+                           "`tuned` is without processors that are kept out of idle states, which "
+                           "was refused. ");
+    }
+    if (length == 0) {
+        return NULL;
+    }
+    text[length - 1] = 0;
+    return text;
+}
+
 static void show_text(const struct command *command, const struct tt_compare_result results[2])
 {
     char text[TT_METER_TEXT];
+    const char *warning = warning_text(command, text);
 
+    if (warning) {
+        printf("%s\n", warning);
+    }
     for (int which = 0; which < 2; which++) {
-        printf("%c  %s%s\n", 'A' + which, command->settings[which].text,
-               command->policy_error[which] ? "   (its policy was refused)" : "");
+        printf("%c  %s\n", 'A' + which, command->settings[which].text);
     }
     printf("%s.\n", tt_meter_compare_text("Lateness", &results[0], TT_METER_COMPARE_TIME, text));
     printf("%s.\n",
@@ -170,12 +236,13 @@ static void show_text(const struct command *command, const struct tt_compare_res
 
 static void show_json(const struct command *command, const struct tt_compare_result results[2])
 {
-    json_t *json =
-        json_pack("{s:s, s:s, s:b, s:b, s:i, s:o, s:o}", "a", command->settings[0].text, "b",
-                  command->settings[1].text, "policy_a_granted", command->policy_error[0] == 0,
-                  "policy_b_granted", command->policy_error[1] == 0, "pairs", (int)command->done,
-                  "median_late_ns", tt_meter_compare_json(&results[0]), "misses",
-                  tt_meter_compare_json(&results[1]));
+    char text[TT_METER_TEXT];
+    bool granted = command->policy_error == 0;
+    json_t *json = json_pack(
+        "{s:s?, s:s, s:s, s:b, s:b, s:i, s:o, s:o}", "warning", warning_text(command, text), "a",
+        command->settings[0].text, "b", command->settings[1].text, "policy_a_granted", granted,
+        "policy_b_granted", granted, "pairs", (int)command->done, "median_late_ns",
+        tt_meter_compare_json(&results[0]), "misses", tt_meter_compare_json(&results[1]));
 
     tt_json_print_line(stdout, json);
     json_decref(json);
@@ -190,8 +257,8 @@ static enum tt_exit conclude(struct command *command)
         tt_cli_say(COMMAND, "out of memory");
         return TT_EXIT_ENVIRONMENT;
     }
-    compare_values(command, command->medians, work, &results[0]);
-    compare_values(command, command->misses, work, &results[1]);
+    compare_values(command, command->medians, false, work, &results[0]);
+    compare_values(command, command->misses, true, work, &results[1]);
     free(work);
     (command->job.json ? show_json : show_text)(command, results);
     return judge(results);
@@ -245,7 +312,7 @@ static struct command *new_command(void)
     tt_meter_job_init(&command->job);
     command->job.cell_ns = WINDOW_NS;
     command->job.trace = false;
-    command->pairs = PAIRS;
+    command->pairs = TT_COMPARE_WINDOWS_USUAL;
     return command;
 }
 
@@ -260,10 +327,21 @@ int tt_meter_compare(int argc, char **argv)
     }
     argv[0] = name;
     if (argp_parse(&parser, argc, argv, 0, NULL, command) == 0) {
-        bool files = access(command->texts[0], F_OK) == 0 || access(command->texts[1], F_OK) == 0;
+        bool files[2] = {access(command->texts[0], F_OK) == 0,
+                         access(command->texts[1], F_OK) == 0};
 
-        code = files ? tt_meter_compare_saved(command->texts, command->job.json)
-                     : compare_settings(command);
+        if (!files[0] && !files[1]) {
+            code = compare_settings(command);
+        } else if (!files[0] || !files[1]) {
+            tt_cli_say(COMMAND,
+                       "%s is a file, and there is no file %s: give two saved results, or two "
+                       "settings",
+                       command->texts[!files[0]], command->texts[files[0]]);
+        } else if (argc > 3 + command->job.json) {
+            tt_cli_say(COMMAND, "saved results are measured already: no option but --json");
+        } else {
+            code = tt_meter_compare_saved(command->texts, command->job.json);
+        }
     }
     free(command);
     return code;

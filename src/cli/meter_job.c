@@ -21,6 +21,8 @@
 static const struct tt_fragment_shape timer = {.rate_hz = 1000000, .frames = 4000};
 #define TIMER_COMPUTE_PERCENT 25
 
+#define CALIBRATION_NS (500 * TT_NS_PER_MS)
+
 void tt_meter_job_init(struct tt_meter_job *job)
 {
     *job = (struct tt_meter_job){
@@ -86,12 +88,10 @@ static enum tt_exit open_midi(struct tt_meter_job *job)
 
 static void open_trace(struct tt_meter_job *job)
 {
-    bool usable;
     bool osnoise;
     int error;
 
-    tt_trace_available(&usable, &osnoise);
-    if (!job->trace || !usable) {
+    if (!job->trace || tt_trace_available(&osnoise) != 0) {
         return;
     }
     error = tt_trace_open(&job->trace_session);
@@ -183,30 +183,6 @@ static enum tt_exit say_failure(const struct tt_meter_job *job, const struct tt_
     return TT_EXIT_ENVIRONMENT;
 }
 
-enum tt_exit tt_meter_job_open(struct tt_meter_job *job)
-{
-    enum tt_exit code = check_loads(job);
-    struct tt_meter_entry *entries;
-
-    if (code != TT_EXIT_GOOD) {
-        return code;
-    }
-    entries = tt_memory_new(TT_METER_RING_ENTRIES, sizeof(*entries));
-    if (!entries) {
-        tt_cli_say(TT_METER_COMMAND, "out of memory");
-        return TT_EXIT_ENVIRONMENT;
-    }
-    tt_meter_ring_init(&job->ring, entries);
-    tt_meter_machine_init(&job->machine);
-    code = open_midi(job);
-    if (code == TT_EXIT_GOOD) {
-        open_trace(job);
-        /* As audio programs do; what is refused is in the machine's card. */
-        tt_memory_lock();
-    }
-    return code;
-}
-
 void tt_meter_job_close(struct tt_meter_job *job)
 {
     tt_meter_job_untune(job);
@@ -222,7 +198,8 @@ void tt_meter_job_tune(struct tt_meter_job *job)
     unsigned last = tt_machine_processors() - 1;
 
     job->awake_fd = tt_machine_awake();
-    if (job->awake_fd < 0) {
+    if (job->awake_fd < 0 && !job->awake_refused) {
+        job->awake_refused = true;
         tt_cli_say(TT_METER_COMMAND,
                    "cannot keep the processors out of idle states (/dev/cpu_dma_latency: %s)",
                    strerror(-job->awake_fd));
@@ -280,6 +257,64 @@ static bool make_room(const struct tt_meter_job *job, struct tt_meter_result *re
         tt_hist_init(result->round_trip);
     }
     return true;
+}
+
+/* By the loop itself, for its computations take longer than trials by themselves: its thread, its
+ * priority, its wake-ups, and a machine with nothing else to do. */
+static enum tt_exit calibrate(struct tt_meter_job *job)
+{
+    static const struct tt_fragment_shape shape = {.rate_hz = 48000, .frames = 64, .count = 3};
+    struct tt_meter_setup setup = {
+        .shape = shape,
+        .plan_ns = CALIBRATION_NS,
+        .compute_ns = tt_fragment_shape_period_ns(&shape) / 2,
+        .policy = job->policy,
+        .load = load_setup(job, TT_LOAD_IDLE),
+        .machine = &job->machine,
+        .ring = &job->ring,
+        .interrupted = tt_cli_interrupted,
+    };
+    struct tt_meter_result result = {0};
+    const char *what = "";
+    int error;
+
+    if (!make_room(job, &result)) {
+        tt_cli_say(TT_METER_COMMAND, "out of memory");
+        return TT_EXIT_ENVIRONMENT;
+    }
+    set_deadline(&setup);
+    error = tt_meter_run(&setup, &result, &what);
+    if (error == 0 && result.cell->compute.n > 0) {
+        tt_meter_machine_correct(&job->machine, setup.compute_ns,
+                                 tt_hist_percentile(&result.cell->compute, 500));
+    }
+    tt_meter_job_free(&result);
+    return error ? say_failure(job, &setup, error, what) : TT_EXIT_GOOD;
+}
+
+enum tt_exit tt_meter_job_open(struct tt_meter_job *job)
+{
+    enum tt_exit code = check_loads(job);
+    struct tt_meter_entry *entries;
+
+    if (code != TT_EXIT_GOOD) {
+        return code;
+    }
+    entries = tt_memory_new(TT_METER_RING_ENTRIES, sizeof(*entries));
+    if (!entries) {
+        tt_cli_say(TT_METER_COMMAND, "out of memory");
+        return TT_EXIT_ENVIRONMENT;
+    }
+    tt_meter_ring_init(&job->ring, entries);
+    tt_meter_machine_init(&job->machine);
+    code = open_midi(job);
+    if (code == TT_EXIT_GOOD) {
+        open_trace(job);
+        /* As audio programs do; what is refused is in the machine's card. */
+        tt_memory_lock();
+        code = calibrate(job);
+    }
+    return code;
 }
 
 static void say_progress(const struct tt_meter_job *job, const struct tt_meter_setup *setup)
@@ -349,46 +384,6 @@ enum tt_exit tt_meter_job_run(struct tt_meter_job *job, const struct tt_fragment
     return code;
 }
 
-static bool came_to_nothing(const struct tt_meter_result *result)
-{
-    return result->interrupted && result->counters.expected == 0;
-}
-
-bool tt_meter_row_came_to_nothing(const struct tt_meter_row *row)
-{
-    return row->count == 0 || came_to_nothing(&row->results[0]);
-}
-
-enum tt_exit tt_meter_job_row(struct tt_meter_job *job, const struct tt_fragment_shape *shape,
-                              struct tt_meter_row *ret_row)
-{
-    enum tt_exit code = TT_EXIT_GOOD;
-
-    *ret_row = (struct tt_meter_row){.shape = *shape,
-                                     .results = calloc(job->load_count, sizeof(*ret_row->results))};
-    if (!ret_row->results) {
-        tt_cli_say(TT_METER_COMMAND, "out of memory");
-        return TT_EXIT_ENVIRONMENT;
-    }
-    for (size_t i = 0;
-         i < job->load_count && code == TT_EXIT_GOOD && (i == 0 || !tt_cli_interrupted()); i++) {
-        code = tt_meter_job_run(job, shape, job->loads[i], &ret_row->results[i]);
-        if (code == TT_EXIT_GOOD && came_to_nothing(&ret_row->results[i]) && i > 0) {
-            tt_meter_job_free(&ret_row->results[i]);
-        } else if (code == TT_EXIT_GOOD) {
-            ret_row->count++;
-            ret_row->shape = ret_row->results[i].cell->shape;
-        }
-    }
-    return code;
-}
-
-/* A timer's: what a missed period is of. */
-static int64_t buffer_ns(const struct tt_fragment_shape *shape)
-{
-    return tt_fragment_shape_period_ns(shape) * (shape->count > 0 ? shape->count : 1);
-}
-
 enum tt_exit tt_meter_job_check_time(const struct tt_meter_job *job, const char *command,
                                      const char *option, int64_t plan_ns)
 {
@@ -397,60 +392,13 @@ enum tt_exit tt_meter_job_check_time(const struct tt_meter_job *job, const char 
     char buffer[TT_DURATION_TEXT];
 
     for (size_t i = 0; i < job->shape_count; i++) {
-        if (plan_ns < buffer_ns(&job->shapes[i])) {
+        if (plan_ns < tt_meter_buffer_ns(&job->shapes[i])) {
             tt_cli_say(command, "%s %s is shorter than %s (%s), and shows nothing: give more",
                        option, tt_duration_text(plan_ns, plan),
                        tt_meter_shape_text(&job->shapes[i], shape),
-                       tt_duration_text(buffer_ns(&job->shapes[i]), buffer));
+                       tt_duration_text(tt_meter_buffer_ns(&job->shapes[i]), buffer));
             return TT_EXIT_USAGE;
         }
     }
     return TT_EXIT_GOOD;
-}
-
-static enum tt_exit judge_required(const struct tt_meter_job *job, const struct tt_meter_row *row,
-                                   const struct tt_verdict *verdict)
-{
-    char shape[TT_DURATION_TEXT];
-    char measured[TT_DURATION_TEXT];
-    char least[TT_DURATION_TEXT];
-
-    tt_meter_shape_text(&row->shape, shape);
-    if (tt_verdict_shows_held(verdict, buffer_ns(&row->shape))) {
-        if (!job->json) {
-            printf("%s is held, as required: at most 1 dropout in 10 s (95 %%).\n", shape);
-        }
-        return TT_EXIT_GOOD;
-    }
-    tt_cli_say(
-        TT_METER_COMMAND,
-        "not enough data to say that %s is held: no dropout, but in %s only; that takes 30 s "
-        "of all loads together, and %s under each. Give a longer --time",
-        shape, tt_duration_text(verdict->measured_ns, measured),
-        tt_duration_text(TT_VERDICT_HELD_BUFFERS * buffer_ns(&row->shape), least));
-    return TT_EXIT_INCONCLUSIVE;
-}
-
-enum tt_exit tt_meter_row_judge(const struct tt_meter_job *job, const struct tt_meter_row *row)
-{
-    struct tt_verdict verdict;
-
-    tt_meter_verdict_find(row, &verdict);
-    switch (verdict.kind) {
-    case TT_VERDICT_NOT_SAFE:
-        return TT_EXIT_NEGATIVE;
-    case TT_VERDICT_TOO_NOISY:
-        return TT_EXIT_INCONCLUSIVE;
-    default:
-        return job->required ? judge_required(job, row, &verdict) : TT_EXIT_GOOD;
-    }
-}
-
-void tt_meter_row_free(struct tt_meter_row *row)
-{
-    for (size_t i = 0; i < row->count; i++) {
-        tt_meter_job_free(&row->results[i]);
-    }
-    free(row->results);
-    *row = (struct tt_meter_row){0};
 }

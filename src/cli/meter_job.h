@@ -41,6 +41,7 @@ struct tt_meter_job {
     struct tt_midi_port *midi_port;
     struct tt_trace_session trace_session;
     int awake_fd;
+    bool awake_refused; /* is said once */
     void (*incident)(void *context, const struct tt_cell *cell);
     void (*tick)(void *context, const struct tt_cell *cell);
     void *context;
@@ -63,20 +64,9 @@ enum tt_exit tt_meter_job_run(struct tt_meter_job *job, const struct tt_fragment
                               enum tt_load_kind load, struct tt_meter_result *ret_result);
 void tt_meter_job_free(struct tt_meter_result *result);
 
-/* A row under all loads; ends early at an interrupt, with the loads that it came to: with one at
- * least, if that came to nothing. */
-enum tt_exit tt_meter_job_row(struct tt_meter_job *job, const struct tt_fragment_shape *shape,
-                              struct tt_meter_row *ret_row);
-/* Interrupted before there was a period. */
-bool tt_meter_row_came_to_nothing(const struct tt_meter_row *row);
-void tt_meter_row_free(struct tt_meter_row *row);
-
 /* Each buffer can run empty in that time; TT_EXIT_USAGE after saying that one cannot. */
 enum tt_exit tt_meter_job_check_time(const struct tt_meter_job *job, const char *command,
                                      const char *option, int64_t plan_ns);
-/* The exit code that its figures are; says what a required buffer lacks. */
-enum tt_exit tt_meter_row_judge(const struct tt_meter_job *job, const struct tt_meter_row *row);
-
 /* "64x3", "3x64", "128x2@48000", "timer": the smaller number is that of fragments. `rate_hz`: where
  * none is given. 0 or -EINVAL. */
 int tt_meter_shape_parse(const char *text, uint32_t rate_hz, struct tt_fragment_shape *ret_shape);

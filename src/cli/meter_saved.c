@@ -15,9 +15,17 @@
 
 #define COMMAND "tactus meter compare"
 
+/* A file, and the cell of it that is compared. */
+struct side {
+    const char *path;
+    json_t *file;
+    const char *policy; /* or NULL, as with all that an older file does not say */
+    bool refused;       /* the policy */
+    struct tt_meter_saved saved;
+};
+
 struct comparison {
-    json_t *files[2];
-    struct tt_meter_saved saved[2];
+    struct side sides[2];
     struct tt_compare_work work;
     json_t *cells; /* of the answer */
     struct tt_table table;
@@ -27,59 +35,104 @@ struct comparison {
 };
 
 static const struct tt_column columns[] = {
-    {"buffer", TT_ALIGN_LEFT},     {"load", TT_ALIGN_LEFT}, {"figure", TT_ALIGN_LEFT},
-    {"A", TT_ALIGN_RIGHT},         {"B", TT_ALIGN_RIGHT},   {"B - A", TT_ALIGN_RIGHT},
-    {"A/A floor", TT_ALIGN_RIGHT}, {"p", TT_ALIGN_RIGHT},   {"B is", TT_ALIGN_LEFT},
+    {"buffer", TT_ALIGN_LEFT},       {"load", TT_ALIGN_LEFT}, {"figure", TT_ALIGN_LEFT},
+    {"A", TT_ALIGN_RIGHT},           {"B", TT_ALIGN_RIGHT},   {"B - A", TT_ALIGN_RIGHT},
+    {"A/A floor", TT_ALIGN_RIGHT},   {"p", TT_ALIGN_RIGHT},   {"windows", TT_ALIGN_RIGHT},
+    {"with any: A", TT_ALIGN_RIGHT}, {"B", TT_ALIGN_RIGHT},   {"B is", TT_ALIGN_LEFT},
 };
 
-static enum tt_exit load(const char *path, json_t **ret_file)
+static enum tt_exit say_damage(const char *path, const char *what)
+{
+    tt_cli_say(COMMAND, "%s: %s. Measure again, with `tactus meter --json > %s`", path, what, path);
+    return TT_EXIT_USAGE;
+}
+
+/* A damaged cell casts doubt on all. */
+static enum tt_exit check_cells(struct side *side)
+{
+    char what[256];
+
+    for (size_t i = 0; tt_meter_saved_get(side->file, i, &side->saved); i++) {
+        if (side->saved.damage) {
+            snprintf(what, sizeof(what), "the result %s under %s is damaged: %s",
+                     side->saved.buffer ? side->saved.buffer : "?",
+                     side->saved.load ? tt_meter_load_text(side->saved.load) : "?",
+                     side->saved.damage);
+            return say_damage(side->path, what);
+        }
+    }
+    return TT_EXIT_GOOD;
+}
+
+static enum tt_exit load(struct side *side)
 {
     json_error_t error;
-    json_t *file = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+    char what[JSON_ERROR_TEXT_LENGTH + 64];
 
-    if (!file) {
-        tt_cli_say(COMMAND, "cannot read %s: %s", path, error.text);
+    side->file = json_load_file(side->path, JSON_REJECT_DUPLICATES, &error);
+    if (!side->file && error.line < 0) {
+        tt_cli_say(COMMAND, "%s", error.text);
         return TT_EXIT_USAGE;
     }
-    if (!json_is_array(json_object_get(file, "rows"))) {
-        tt_cli_say(COMMAND, "%s is not what `tactus meter --json` makes", path);
-        json_decref(file);
-        return TT_EXIT_USAGE;
+    if (!side->file) {
+        snprintf(what, sizeof(what), "no whole JSON object, in line %d: %s", error.line,
+                 error.text);
+        return say_damage(side->path, what);
     }
-    *ret_file = file;
-    return TT_EXIT_GOOD;
+    if (!json_is_array(json_object_get(side->file, "rows"))) {
+        return say_damage(side->path,
+                          "not what `tactus meter --json` makes: it has no list `rows`");
+    }
+    side->policy = json_string_value(json_object_get(side->file, "policy"));
+    side->refused = json_is_false(json_object_get(side->file, "policy_granted"));
+    return check_cells(side);
+}
+
+static bool is_same_cell(const struct tt_meter_saved *a, const struct tt_meter_saved *b)
+{
+    return strcmp(a->buffer, b->buffer) == 0 && strcmp(a->load, b->load) == 0 &&
+           a->rate_hz == b->rate_hz && a->tuned == b->tuned;
 }
 
 /* The same cell of the other file. */
 static bool find_other(struct comparison *c)
 {
-    for (size_t i = 0; tt_meter_saved_get(c->files[1], i, &c->saved[1]); i++) {
-        if (c->saved[1].count > 0 && strcmp(c->saved[0].buffer, c->saved[1].buffer) == 0 &&
-            strcmp(c->saved[0].load, c->saved[1].load) == 0) {
+    struct tt_meter_saved *other = &c->sides[1].saved;
+
+    for (size_t i = 0; tt_meter_saved_get(c->sides[1].file, i, other); i++) {
+        if (is_same_cell(&c->sides[0].saved, other)) {
             return true;
         }
     }
     return false;
 }
 
-/* Windows of one length: the shorter ones become longer. */
-static void level(struct tt_meter_saved saved[2])
+static void halve(struct tt_meter_saved *saved)
 {
-    for (int i = 0; i < 2; i++) {
-        while (saved[i].window_ns < saved[1 - i].window_ns && saved[i].count > 1) {
-            tt_windows_halve(saved[i].median_late_ns, saved[i].misses, &saved[i].count,
-                             &saved[i].window_ns);
-        }
+    tt_windows_halve(saved->median_late_ns, saved->misses, &saved->count, &saved->window_ns);
+}
+
+/* Windows of one length: the shorter ones become longer. Where that does not lead to one, there
+ * are none. */
+static void level(struct tt_meter_saved *a, struct tt_meter_saved *b)
+{
+    while (a->window_ns != b->window_ns && a->count > 0 && b->count > 0) {
+        halve(a->window_ns < b->window_ns ? a : b);
     }
 }
 
 static void add_row(struct comparison *c, const char *figure,
-                    const struct tt_compare_result *result, double scale)
+                    const struct tt_compare_result *result, double scale, bool counts)
 {
-    const struct tt_meter_saved *saved = &c->saved[0];
+    const struct tt_meter_saved *saved = &c->sides[0].saved;
     bool few = result->answer == TT_COMPARE_TOO_FEW;
 
-    tt_table_cell(&c->table, "%s", saved->buffer);
+    if (saved->rate_hz > 0) {
+        tt_table_cell(&c->table, "%s at %g kHz%s", saved->buffer, (double)saved->rate_hz / 1e3,
+                      saved->tuned ? ", tuned" : "");
+    } else {
+        tt_table_cell(&c->table, "%s", saved->buffer);
+    }
     tt_table_cell(&c->table, "%s", tt_meter_load_text(saved->load));
     tt_table_cell(&c->table, "%s", figure);
     tt_table_cell(&c->table, few ? "-" : "%.2f", result->a * scale);
@@ -87,70 +140,134 @@ static void add_row(struct comparison *c, const char *figure,
     tt_table_cell(&c->table, few ? "-" : "%+.2f", result->difference * scale);
     tt_table_cell(&c->table, few ? "-" : "%.2f", result->floor * scale);
     tt_table_cell(&c->table, few ? "-" : "%.3f", result->p);
+    tt_table_cell(&c->table, "%zu", result->windows);
+    tt_table_cell(&c->table, few || !counts ? "-" : "%zu", result->a_any);
+    tt_table_cell(&c->table, few || !counts ? "-" : "%zu", result->b_any);
     tt_table_cell(&c->table, "%s", tt_compare_answer_text(result->answer));
     c->worse = c->worse || result->answer == TT_COMPARE_WORSE;
     c->answered += !few;
 }
 
+static json_t *cell_json(const struct tt_meter_saved *saved,
+                         const struct tt_compare_result results[2])
+{
+    json_t *rate = saved->rate_hz > 0 ? json_integer((json_int_t)saved->rate_hz) : json_null();
+
+    return json_pack("{s:s, s:o, s:b, s:s, s:o, s:o}", "buffer", saved->buffer, "rate_hz", rate,
+                     "tuned", saved->tuned, "load", saved->load, "median_late_ns",
+                     tt_meter_compare_json(&results[0]), "misses",
+                     tt_meter_compare_json(&results[1]));
+}
+
 static void compare_cell(struct comparison *c)
 {
+    struct tt_meter_saved *a = &c->sides[0].saved;
+    struct tt_meter_saved *b = &c->sides[1].saved;
     struct tt_compare_result results[2];
-    struct tt_compare_input input = {.a_count = c->saved[0].count, .b_count = c->saved[1].count};
+    struct tt_compare_input input;
 
-    level(c->saved);
-    input.a_count = c->saved[0].count;
-    input.b_count = c->saved[1].count;
-    input.a = c->saved[0].median_late_ns;
-    input.b = c->saved[1].median_late_ns;
+    level(a, b);
+    input = (struct tt_compare_input){
+        .a = a->median_late_ns, .b = b->median_late_ns, .a_count = a->count, .b_count = b->count};
     tt_compare(&input, &c->work, &results[0]);
-    input.a = c->saved[0].misses;
-    input.b = c->saved[1].misses;
+    input.a = a->misses;
+    input.b = b->misses;
+    input.counts = true;
     tt_compare(&input, &c->work, &results[1]);
-    add_row(c, "lateness, us", &results[0], 1e-3);
-    add_row(c, "missed periods", &results[1], 1);
-    json_array_append_new(c->cells, json_pack("{s:s, s:s, s:o, s:o}", "buffer", c->saved[0].buffer,
-                                              "load", c->saved[0].load, "median_late_ns",
-                                              tt_meter_compare_json(&results[0]), "misses",
-                                              tt_meter_compare_json(&results[1])));
+    add_row(c, "lateness, us", &results[0], 1e-3, false);
+    add_row(c, "missed periods", &results[1], 1, true);
+    json_array_append_new(c->cells, cell_json(a, results));
     c->compared++;
 }
 
-static void show(const struct comparison *c, const char *const paths[2], bool json)
+static bool is_refused_to_both(const struct comparison *c)
 {
-    json_t *object;
+    return c->sides[0].refused && c->sides[1].refused && c->sides[0].policy && c->sides[1].policy &&
+           strcmp(c->sides[0].policy, c->sides[1].policy) == 0;
+}
 
-    if (!json) {
-        printf("A  %s\nB  %s\nFigures of a window; runs one after the other: what the machine did "
-               "between them is in the differences.\n",
-               paths[0], paths[1]);
-        tt_table_print(&c->table, stdout);
-        return;
+/* What has to be known before all else; NULL: nothing. */
+static const char *warning_text(const struct comparison *c, char text[TT_METER_TEXT])
+{
+    const struct side *refused = &c->sides[c->sides[0].refused ? 0 : 1];
+
+    if (!refused->refused) {
+        return NULL;
     }
-    object = json_pack("{s:o, s:o, s:O}", "a", tt_json_name(paths[0]), "b", tt_json_name(paths[1]),
-                       "cells", c->cells);
+    if (is_refused_to_both(c)) {
+        snprintf(text, TT_METER_TEXT, "Policy %s was refused to A and to B: neither had it.",
+                 refused->policy);
+    } else {
+        snprintf(
+            text, TT_METER_TEXT,
+            "Nothing can be said of A and B: policy %s was refused to %c, which ran without it, "
+            "and the other not like it. Measure %c again where it is granted.",
+            refused->policy ? refused->policy : "?", refused == c->sides ? 'A' : 'B',
+            refused == c->sides ? 'A' : 'B');
+    }
+    return text;
+}
+
+static void show_text(const struct comparison *c, const char *warning)
+{
+    if (warning) {
+        printf("%s\n", warning);
+    }
+    for (int i = 0; i < 2; i++) {
+        const struct side *side = &c->sides[i];
+
+        printf("%c  %s%s%s%s\n", 'A' + i, side->path, side->policy ? ", policy " : "",
+               side->policy ? side->policy : "", side->refused ? " (refused)" : "");
+    }
+    printf("Figures of a window; runs one after the other: what the machine did between them is in "
+           "the differences.\n");
+    tt_table_print(&c->table, stdout);
+}
+
+static void show_json(const struct comparison *c, const char *warning)
+{
+    json_t *object = json_pack("{s:s?, s:o, s:o, s:b, s:b, s:O}", "warning", warning, "a",
+                               tt_json_name(c->sides[0].path), "b", tt_json_name(c->sides[1].path),
+                               "policy_a_granted", !c->sides[0].refused, "policy_b_granted",
+                               !c->sides[1].refused, "cells", c->cells);
+
     tt_json_print_line(stdout, object);
     json_decref(object);
 }
 
-static enum tt_exit compare_files(struct comparison *c, const char *const paths[2], bool json)
+static enum tt_exit judge(const struct comparison *c)
 {
-    for (size_t i = 0; tt_meter_saved_get(c->files[0], i, &c->saved[0]); i++) {
-        if (c->saved[0].count > 0 && find_other(c)) {
-            compare_cell(c);
-        }
-    }
-    if (c->compared == 0) {
-        tt_cli_say(COMMAND, "%s and %s measured nothing in common: no buffer under the same load",
-                   paths[0], paths[1]);
-        return TT_EXIT_USAGE;
-    }
-    show(c, paths, json);
     if (c->answered == 0) {
         tt_cli_say(COMMAND, "fewer than %d windows of each: measure longer (--time)",
                    TT_COMPARE_WINDOWS_MIN);
         return TT_EXIT_INCONCLUSIVE;
     }
+    if ((c->sides[0].refused || c->sides[1].refused) && !is_refused_to_both(c)) {
+        return TT_EXIT_INCONCLUSIVE;
+    }
     return c->worse ? TT_EXIT_NEGATIVE : TT_EXIT_GOOD;
+}
+
+static enum tt_exit compare_files(struct comparison *c, bool json)
+{
+    struct side *a = &c->sides[0];
+    char text[TT_METER_TEXT];
+
+    for (size_t i = 0; tt_meter_saved_get(a->file, i, &a->saved); i++) {
+        if (find_other(c)) {
+            compare_cell(c);
+        }
+    }
+    if (c->compared == 0) {
+        tt_cli_say(
+            COMMAND,
+            "%s and %s measured nothing in common: no buffer at the same rate under the same "
+            "load",
+            a->path, c->sides[1].path);
+        return TT_EXIT_USAGE;
+    }
+    (json ? show_json : show_text)(c, warning_text(c, text));
+    return judge(c);
 }
 
 enum tt_exit tt_meter_compare_saved(const char *const paths[2], bool json)
@@ -164,11 +281,13 @@ enum tt_exit tt_meter_compare_saved(const char *const paths[2], bool json)
     }
     c->cells = json_array();
     tt_table_init(&c->table, columns, TT_COUNT_OF(columns));
-    code = load(paths[0], &c->files[0]);
-    code = code == TT_EXIT_GOOD ? load(paths[1], &c->files[1]) : code;
-    code = code == TT_EXIT_GOOD ? compare_files(c, paths, json) : code;
-    json_decref(c->files[0]);
-    json_decref(c->files[1]);
+    c->sides[0].path = paths[0];
+    c->sides[1].path = paths[1];
+    code = load(&c->sides[0]);
+    code = code == TT_EXIT_GOOD ? load(&c->sides[1]) : code;
+    code = code == TT_EXIT_GOOD ? compare_files(c, json) : code;
+    json_decref(c->sides[0].file);
+    json_decref(c->sides[1].file);
     json_decref(c->cells);
     tt_table_done(&c->table);
     free(c);

@@ -11,13 +11,21 @@
 #include "report/json.h"
 #include "report/meter_advice.h"
 #include "report/meter_json.h"
+#include "report/plural.h"
 
-static size_t find_advice(const struct tt_meter_job *job, struct tt_advice lines[TT_ADVICE_LINES])
+static size_t find_advice(const struct tt_meter_job *job, const struct tt_meter_row *rows, size_t n,
+                          struct tt_advice lines[TT_ADVICE_LINES])
 {
     struct tt_machine_facts facts;
+    bool throttled = false;
 
+    for (size_t r = 0; r < n; r++) {
+        for (size_t i = 0; i < rows[r].count; i++) {
+            throttled |= rows[r].results[i].cell->causes[TT_CAUSE_THROTTLED].lost_ns > 0;
+        }
+    }
     tt_machine_facts(job->policy.cpu, &facts);
-    return tt_meter_advice(&facts, lines);
+    return tt_meter_advice(&facts, throttled, lines);
 }
 
 const char *tt_meter_show_policy(const struct tt_meter_job *job, char text[TT_METER_POLICY_TEXT])
@@ -50,29 +58,51 @@ void tt_meter_show_setup(const struct tt_meter_job *job)
     fflush(stdout);
 }
 
-static void say_refused(const struct tt_meter_job *job, const struct tt_meter_row *row)
+const char *tt_meter_show_policy_advice(enum tt_policy_kind kind, int error)
 {
-    int error = row->count > 0 ? row->results[0].policy_error : 0;
+    if (kind == TT_POLICY_DEADLINE) {
+        return " Root has it, where not too much is promised to others already, and where the "
+               "thread is not kept on a processor.";
+    }
+    return error == -EPERM
+               ? " Root has it, and who has a limit for it (rtprio in limits.conf; ulimit -r)."
+               : "";
+}
 
-    if (error == -EPERM) {
+/* The first refusal, if any. */
+static int find_refusal(const struct tt_meter_row *rows, size_t n)
+{
+    for (size_t r = 0; r < n; r++) {
+        for (size_t i = 0; i < rows[r].count; i++) {
+            if (rows[r].results[i].policy_error) {
+                return rows[r].results[i].policy_error;
+            }
+        }
+    }
+    return 0;
+}
+
+static void say_refused(const struct tt_meter_job *job, const struct tt_meter_row *rows, size_t n)
+{
+    int error = find_refusal(rows, n);
+
+    if (error == -EPERM && job->policy.kind != TT_POLICY_DEADLINE) {
         printf("Policy %s was refused: the loop had no real-time priority, and waited for all "
                "others. \"This machine\", above, says what that takes.\n",
                tt_policy_name(job->policy.kind));
     } else if (error) {
         printf("Policy %s could not be had: %s; the loop had no real-time priority.%s\n",
                tt_policy_name(job->policy.kind), strerror(-error),
-               job->policy.kind == TT_POLICY_DEADLINE
-                   ? " The kernel admits no deadline thread where too much is promised already, or "
-                     "where it is kept on a processor"
-                   : "");
+               tt_meter_show_policy_advice(job->policy.kind, error));
     }
 }
 
 static void print_latency(const char *what, const struct tt_hist *hist)
 {
     if (hist && hist->n > 0) {
-        printf("%s: %" PRIu64 " times, p50 %.2f ms, max %.2f ms\n", what, hist->n,
-               (double)tt_hist_percentile(hist, 500) / 1e6, (double)hist->max / 1e6);
+        printf("%s: %" PRIu64 " %s, p50 %.2f ms, max %.2f ms\n", what, hist->n,
+               tt_plural(hist->n, "time", "times"), (double)tt_hist_percentile(hist, 500) / 1e6,
+               (double)hist->max / 1e6);
     } else if (hist) {
         printf("%s: none came\n", what);
     }
@@ -107,16 +137,18 @@ static void print_row(const struct tt_meter_row *row)
                    strerror(-row->results[i].load.error));
         }
         if (row->results[i].left_out > 0) {
-            printf("%" PRIu64 " cycles are not in the distributions: nobody came to take them\n",
-                   row->results[i].left_out);
+            printf("Not in the distributions, as nobody came to take them: %" PRIu64 " %s\n",
+                   row->results[i].left_out,
+                   tt_plural(row->results[i].left_out, "cycle", "cycles"));
         }
     }
 }
 
-static void print_machine(const struct tt_meter_job *job)
+static void print_machine(const struct tt_meter_job *job, const struct tt_meter_row *rows,
+                          size_t row_count)
 {
     struct tt_advice lines[TT_ADVICE_LINES];
-    size_t n = find_advice(job, lines);
+    size_t n = find_advice(job, rows, row_count, lines);
 
     printf("\nThis machine\n");
     for (size_t i = 0; i < n; i++) {
@@ -142,6 +174,7 @@ static int64_t own_cost_ns(const struct tt_meter_row *rows, size_t n)
 void tt_meter_show_text(const struct tt_meter_job *job, const struct tt_meter_row *rows, size_t n)
 {
     struct tt_meter_table worst;
+    bool any_tuned = false;
 
     printf("\nWorst latency in ms (times the device ran empty; timer: missed periods)\n");
     tt_meter_table_worst(&worst, rows, n);
@@ -150,17 +183,22 @@ void tt_meter_show_text(const struct tt_meter_job *job, const struct tt_meter_ro
     for (size_t r = 0; r < n; r++) {
         print_row(&rows[r]);
     }
-    print_machine(job);
+    print_machine(job, rows, n);
     printf("  %-22s %.2f us a cycle at most\n", "the meter itself",
            (double)own_cost_ns(rows, n) / 1e3);
     printf("\n");
-    say_refused(job, &rows[0]);
+    say_refused(job, rows, n);
     for (size_t r = 0; r < n; r++) {
         struct tt_verdict verdict;
         char text[TT_METER_TEXT];
 
         tt_meter_verdict_find(&rows[r], &verdict);
         printf("%s.\n", tt_meter_verdict_text(&rows[r], &verdict, text));
+        any_tuned = any_tuned || rows[r].tuned;
+    }
+    if (any_tuned) {
+        printf("As found and tuned took turns under each load. Whether they differ by more than "
+               "chance: `tactus meter compare default tuned`.\n");
     }
 }
 
@@ -170,15 +208,14 @@ json_t *tt_meter_show_json(const struct tt_meter_job *job, const struct tt_meter
     struct tt_advice lines[TT_ADVICE_LINES];
     json_t *array = json_array();
     char policy[TT_METER_POLICY_TEXT];
-    size_t count = find_advice(job, lines);
+    size_t count = find_advice(job, rows, n, lines);
 
     for (size_t r = 0; r < n; r++) {
         json_array_append_new(array, tt_meter_row_json(&rows[r]));
     }
-    return json_pack(
-        "{s:s?, s:s, s:i, s:I, s:b, s:o, s:o, s:b}", "device", job->device, "policy",
-        tt_meter_show_policy(job, policy), "compute_percent", (int)job->compute_percent, "cell_ns",
-        (json_int_t)job->cell_ns, "policy_granted",
-        n > 0 && rows[0].count > 0 && rows[0].results[0].policy_error == 0, "rows", array,
-        "machine", tt_meter_advice_json(lines, count), "interrupted", tt_cli_interrupted());
+    return json_pack("{s:s?, s:s, s:i, s:I, s:b, s:o, s:o, s:b}", "device", job->device, "policy",
+                     tt_meter_show_policy(job, policy), "compute_percent",
+                     (int)job->compute_percent, "cell_ns", (json_int_t)job->cell_ns,
+                     "policy_granted", find_refusal(rows, n) == 0, "rows", array, "machine",
+                     tt_meter_advice_json(lines, count), "interrupted", tt_cli_interrupted());
 }

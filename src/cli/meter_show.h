@@ -12,6 +12,9 @@
 /* "fifo 70, processor 1". */
 const char *tt_meter_show_policy(const struct tt_meter_job *job, char text[TT_METER_POLICY_TEXT]);
 
+/* Who has it: " Root has it, …", or "". */
+const char *tt_meter_show_policy_advice(enum tt_policy_kind kind, int error);
+
 /* What is measured, and how: before it starts. */
 void tt_meter_show_setup(const struct tt_meter_job *job);
 /* Tables, causes, machine, and at the end a verdict for each row. */

@@ -16,10 +16,12 @@
 #include "base/min_max.h"
 #include "base/ns.h"
 #include "cli/meter_page.h"
+#include "cli/meter_row.h"
 #include "cli/meter_show.h"
 #include "cli/relay.h"
 #include "report/json.h"
 #include "report/meter_json.h"
+#include "report/plural.h"
 
 #define HOUR_NS       (3600 * TT_NS_PER_S)
 #define TOLD_A_SECOND 10
@@ -167,10 +169,12 @@ static void tell_state(struct soak *soak, const struct tt_cell *cell)
 
     snprintf(text, sizeof(text),
              "after %s: expected %" PRIu64 " = on time %" PRIu64 " + late %" PRIu64
-             " + skipped %" PRIu64 "; empty %" PRIu64 " times in %" PRIu64 " bursts; %" PRIu64
-             " losses not told",
+             " + skipped %" PRIu64 "; empty %" PRIu64 " %s in %" PRIu64 " %s; %" PRIu64
+             " %s not told",
              tt_duration_text(elapsed_ns, time), c->expected, c->on_time, c->late, c->skipped,
-             c->empty, cell->bursts, soak->untold);
+             c->empty, tt_plural(c->empty, "time", "times"), cell->bursts,
+             tt_plural(cell->bursts, "burst", "bursts"), soak->untold,
+             tt_plural(soak->untold, "loss", "losses"));
     tell(soak,
          json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "elapsed_ns", (json_int_t)elapsed_ns,
                    "expected", (json_int_t)c->expected, "on_time", (json_int_t)c->on_time, "late",
@@ -295,7 +299,7 @@ enum tt_exit tt_meter_soak(struct tt_meter_job *job, int64_t for_ns, const char 
         tt_meter_show_setup(job);
     }
     tell_start(&soak);
-    code = tt_meter_job_row(job, &job->shapes[0], &row);
+    code = tt_meter_row_run(job, &job->shapes[0], &row, NULL);
     if (code == TT_EXIT_GOOD && row.count > 0) {
         enum tt_exit page = html ? tt_meter_page_write(job, &row, 1, html) : TT_EXIT_GOOD;
 

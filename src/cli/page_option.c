@@ -52,9 +52,7 @@ const char *tt_cli_page_option(const char *argument, struct argp_state *state)
 {
     int error;
 
-    if (strcmp(argument, "-") == 0) {
-        argp_error(state, "--html takes the name of a file; /dev/stdout is standard output");
-    }
+    tt_cli_file_option("html", argument, state);
     if (!page_may_be(argument)) {
         argp_error(state,
                    "--html %s: that file is there and is no page, and the page would take its "

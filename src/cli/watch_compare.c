@@ -176,7 +176,8 @@ static void compare_figures(const struct side sides[2], int64_t window_ns,
         const struct tt_compare_input input = {.a = sides[0].figures[f],
                                                .b = sides[1].figures[f],
                                                .a_count = sides[0].windows,
-                                               .b_count = sides[1].windows};
+                                               .b_count = sides[1].windows,
+                                               .counts = f == TT_COMPARED_LOST};
 
         tt_compare(&input, work, &ret_compared->results[f]);
     }

@@ -79,7 +79,8 @@ static void check_arguments(const struct tt_watch_options *watch, struct argp_st
         argp_error(state, "--write, --duration and --metrics are for an interface, not for "
                           "--compare");
     }
-    if (watch->write_path && watch->html_path && strcmp(watch->write_path, watch->html_path) == 0) {
+    if (watch->write_path && watch->html_path &&
+        tt_cli_same_file(watch->write_path, watch->html_path)) {
         argp_error(state, "--write and --html name the same file");
     }
 }
@@ -121,7 +122,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         parse_filter(key, argument, state, &watch->filter);
         return 0;
     case OPTION_WRITE:
-        watch->write_path = argument;
+        watch->write_path = tt_cli_file_option("write", argument, state);
         return 0;
     case OPTION_DURATION:
         watch->duration_ns = tt_cli_duration_option(argument, state);

@@ -37,6 +37,17 @@ static bool stolen(const struct tt_evidence *e, int64_t ns)
     return e->steal_ns != TT_CAUSE_UNKNOWN && 2 * e->steal_ns >= ns && e->steal_ns > 0;
 }
 
+/* Time in one go that was counted as the thread's own. Interrupts only where the kernel counted
+ * some; tracers have told theirs. */
+static enum tt_cause who_was_charged(const struct tt_evidence *e, int64_t ns)
+{
+    if (stolen(e, ns)) {
+        return TT_CAUSE_HYPERVISOR;
+    }
+    return e->level == TT_CAUSE_LEVEL_SELF && e->irq_around_ns > 0 ? TT_CAUSE_INTERRUPT
+                                                                   : TT_CAUSE_UNEXPLAINED;
+}
+
 /* More CPU time: evenly, or in one go, which no computation does. */
 static void take_cpu(const struct tt_evidence *e, int64_t off_cpu_ns, struct tt_loss *loss)
 {
@@ -52,7 +63,7 @@ static void take_cpu(const struct tt_evidence *e, int64_t off_cpu_ns, struct tt_
     } else if (e->major_faults > 0) {
         take(loss, TT_CAUSE_FAULT, cpu_ns);
     } else {
-        take(loss, stolen(e, cpu_ns) ? TT_CAUSE_HYPERVISOR : TT_CAUSE_INTERRUPT, cpu_ns);
+        take(loss, who_was_charged(e, cpu_ns), cpu_ns);
     }
 }
 

@@ -8,11 +8,15 @@
 /* -ln(0.05) * 1000: so many are expected at the rate of which a clean run has a chance of 5 %. */
 #define CLEAN_EXPECTED_MILLI 2996
 
-/* More dropouts for its time. */
-static bool worse(const struct tt_verdict_input *a, const struct tt_verdict_input *b)
+/* Of so long a time without any. */
+static int64_t clean_one_in_ns(int64_t measured_ns)
 {
-    return (double)a->dropouts * (double)b->measured_ns >
-           (double)b->dropouts * (double)a->measured_ns;
+    return measured_ns / CLEAN_EXPECTED_MILLI * 1000;
+}
+
+static int64_t one_in_ns(uint64_t dropouts, int64_t measured_ns)
+{
+    return dropouts > 0 ? measured_ns / (int64_t)dropouts : clean_one_in_ns(measured_ns);
 }
 
 /* What others did can be the reason: they had the CPU, or took what the loop needed. */
@@ -23,31 +27,48 @@ static bool noisy(const struct tt_verdict_input *input)
            input->cause != TT_CAUSE_HYPERVISOR && input->cause != TT_CAUSE_STOPPED;
 }
 
+static enum tt_verdict_kind kind_of(const struct tt_verdict_input *input)
+{
+    if (input->dropouts > 0) {
+        return noisy(input) ? TT_VERDICT_TOO_NOISY : TT_VERDICT_NOT_SAFE;
+    }
+    return clean_one_in_ns(input->measured_ns) >= TT_VERDICT_SAFE_ONE_IN_NS ? TT_VERDICT_SAFE
+                                                                            : TT_VERDICT_NOT_ENOUGH;
+}
+
+static bool worse(const struct tt_verdict_input *a, const struct tt_verdict_input *b)
+{
+    return kind_of(a) != kind_of(b)
+               ? kind_of(a) > kind_of(b)
+               : one_in_ns(a->dropouts, a->measured_ns) < one_in_ns(b->dropouts, b->measured_ns);
+}
+
 void tt_verdict_find(const struct tt_verdict_input *inputs, size_t count,
                      struct tt_verdict *ret_verdict)
 {
     struct tt_verdict verdict = {.shortest_ns = inputs[0].measured_ns};
-    bool all_noisy = true;
+    const struct tt_verdict_input *worst;
 
     for (size_t i = 0; i < count; i++) {
-        verdict.dropouts += inputs[i].dropouts;
-        verdict.bursts += inputs[i].bursts;
-        verdict.measured_ns += inputs[i].measured_ns;
-        verdict.shortest_ns = tt_min64(verdict.shortest_ns, inputs[i].measured_ns);
-        verdict.worst = worse(&inputs[i], &inputs[verdict.worst]) ? i : verdict.worst;
-        all_noisy = all_noisy && (inputs[i].dropouts == 0 || noisy(&inputs[i]));
+        const struct tt_verdict_input *input = &inputs[i];
+
+        verdict.loads[kind_of(input)]++;
+        verdict.dropouts += input->dropouts;
+        verdict.bursts += input->bursts;
+        verdict.measured_ns += input->measured_ns;
+        verdict.shortest_ns = tt_min64(verdict.shortest_ns, input->measured_ns);
+        verdict.worst = worse(input, &inputs[verdict.worst]) ? i : verdict.worst;
+        verdict.slowest =
+            input->share_per_mille > inputs[verdict.slowest].share_per_mille ? i : verdict.slowest;
     }
-    verdict.cause = inputs[verdict.worst].cause;
-    verdict.cause_per_mille = inputs[verdict.worst].cause_per_mille;
-    verdict.foreign_per_mille = inputs[verdict.worst].foreign_per_mille;
-    if (verdict.dropouts > 0) {
-        verdict.one_in_ns = verdict.measured_ns / (int64_t)verdict.dropouts;
-        verdict.kind = all_noisy ? TT_VERDICT_TOO_NOISY : TT_VERDICT_NOT_SAFE;
-    } else {
-        verdict.one_in_ns = verdict.measured_ns / CLEAN_EXPECTED_MILLI * 1000;
-        verdict.kind = verdict.one_in_ns >= TT_VERDICT_SAFE_ONE_IN_NS ? TT_VERDICT_SAFE
-                                                                      : TT_VERDICT_NOT_ENOUGH;
-    }
+    worst = &inputs[verdict.worst];
+    verdict.kind = kind_of(worst);
+    verdict.one_in_ns = one_in_ns(verdict.dropouts, verdict.measured_ns);
+    verdict.worst_one_in_ns = one_in_ns(worst->dropouts, worst->measured_ns);
+    verdict.cause = worst->cause;
+    verdict.cause_per_mille = worst->cause_per_mille;
+    verdict.foreign_per_mille = worst->foreign_per_mille;
+    verdict.share_per_mille = inputs[verdict.slowest].share_per_mille;
     *ret_verdict = verdict;
 }
 

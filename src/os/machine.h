@@ -48,7 +48,8 @@ void tt_machine_pressure(struct tt_machine_pressure *ret_pressure);
 /* Numbers: TT_MACHINE_UNKNOWN; texts: "" where it is not known. */
 struct tt_machine_facts {
     char kernel[TT_MACHINE_TEXT];
-    char preemption[TT_MACHINE_TEXT]; /* "PREEMPT_RT", "PREEMPT", "voluntary or none" */
+    char preemption[TT_MACHINE_TEXT]; /* "PREEMPT_RT", "PREEMPT_DYNAMIC (full)", "voluntary or none"
+                                       */
     char processor[TT_MACHINE_TEXT];
     unsigned processors;
     bool hypervisor;             /* a virtual machine */
@@ -65,7 +66,7 @@ struct tt_machine_facts {
     int64_t irqs;
     bool steal_counted; /* the kernel is told of time that a hypervisor takes */
     bool schedstat;     /* /proc/thread-self/schedstat */
-    bool trace;         /* tracefs can be used */
+    int trace_error;    /* 0: tracefs can be used; -ENOENT: it is not mounted */
     bool osnoise;       /* the kernel has that tracer */
 };
 

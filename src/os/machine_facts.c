@@ -80,6 +80,27 @@ static int64_t meminfo_bytes(const char *key)
                : TT_MACHINE_UNKNOWN;
 }
 
+/* What the kernel does now, where this process may read it, or what it was booted with: "full". */
+static void add_preemption_mode(struct tt_machine_facts *facts)
+{
+    static const char option[] = "preempt=";
+    size_t n = strlen(facts->preemption);
+    char text[4096];
+    const char *mode = NULL;
+
+    if (tt_machine_file_text("/sys/kernel/debug/sched/preempt", text, sizeof(text)) == 0) {
+        mode = strchr(text, '('); /* none voluntary (full) lazy */
+        mode = mode ? mode + 1 : NULL;
+    } else if (tt_machine_file_text("/proc/cmdline", text, sizeof(text)) == 0) {
+        mode = strstr(text, option);
+        mode = mode && (mode == text || mode[-1] == ' ') ? mode + strlen(option) : NULL;
+    }
+    if (mode) {
+        snprintf(facts->preemption + n, sizeof(facts->preemption) - n, " (%.*s)",
+                 (int)strcspn(mode, ") \n"), mode);
+    }
+}
+
 static void find_kernel(struct tt_machine_facts *facts)
 {
     struct utsname name;
@@ -93,6 +114,9 @@ static void find_kernel(struct tt_machine_facts *facts)
              : strstr(name.version, "PREEMPT_DYNAMIC")           ? "PREEMPT_DYNAMIC"
              : strstr(name.version, "PREEMPT")                   ? "PREEMPT"
                                                                  : "voluntary or none");
+    if (strcmp(facts->preemption, "PREEMPT_DYNAMIC") == 0) {
+        add_preemption_mode(facts);
+    }
 }
 
 static void find_processor(struct tt_machine_facts *facts)
@@ -221,6 +245,6 @@ void tt_machine_facts(int cpu, struct tt_machine_facts *ret_facts)
     }
     facts.steal_counted = tt_machine_time(-1, &time) == 0 && time.steal_ns > 0;
     facts.schedstat = access("/proc/thread-self/schedstat", R_OK) == 0;
-    tt_trace_available(&facts.trace, &facts.osnoise);
+    facts.trace_error = tt_trace_available(&facts.osnoise);
     *ret_facts = facts;
 }

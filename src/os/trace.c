@@ -58,19 +58,24 @@ static int put(const char *folder, const char *name, const char *value)
     return error;
 }
 
-void tt_trace_available(bool *ret_usable, bool *ret_osnoise)
+int tt_trace_available(bool *ret_osnoise)
 {
     char path[TT_TRACE_PATH];
-    char instances[2 * TT_TRACE_PATH];
+    char within[2 * TT_TRACE_PATH];
+    int error = find_tracefs(path, sizeof(path));
 
-    *ret_usable = false;
     *ret_osnoise = false;
-    if (find_tracefs(path, sizeof(path)) == 0) {
-        snprintf(instances, sizeof(instances), "%s/instances", path);
-        *ret_usable = access(instances, W_OK) == 0;
-        snprintf(instances, sizeof(instances), "%s/osnoise", path);
-        *ret_osnoise = *ret_usable && access(instances, X_OK) == 0;
+    if (error == 0) {
+        snprintf(within, sizeof(within), "%s/instances", path);
+        error = access(within, W_OK) == 0 ? 0 : -errno;
+        /* Who may not look into its folder is told that nothing is there. */
+        error = error == -ENOENT ? -EACCES : error;
     }
+    if (error == 0) {
+        snprintf(within, sizeof(within), "%s/osnoise", path);
+        *ret_osnoise = access(within, X_OK) == 0;
+    }
+    return error;
 }
 
 /* Instances of processes that are no more. */

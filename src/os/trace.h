@@ -20,8 +20,9 @@ struct tt_trace_session {
     bool workload;              /* osnoise had a load of its own before, and gets it back */
 };
 
-/* Whether tracefs can be used by this process, and has the osnoise tracer. */
-void tt_trace_available(bool *ret_usable, bool *ret_osnoise);
+/* Whether tracefs can be used by this process, and has the osnoise tracer. 0, -ENOENT: it is not
+ * mounted, or why not. */
+int tt_trace_available(bool *ret_osnoise);
 /* Switches and interrupts are recorded from now on. 0 or -errno. */
 int tt_trace_open(struct tt_trace_session *session);
 /* What the processor's record holds now, as text, the newest `size` - 1 bytes of it; then it is

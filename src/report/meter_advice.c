@@ -3,6 +3,7 @@
  */
 #include "report/meter_advice.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -41,7 +42,9 @@ static void advise(struct tt_advice *line, bool wrong, const char *text)
 
 static void add_machine(struct list *list, const struct tt_machine_facts *facts)
 {
-    add(list, "kernel", "%s, %s", facts->kernel, facts->preemption);
+    advise(add(list, "kernel", "%s, %s", facts->kernel, facts->preemption),
+           strstr(facts->preemption, "(none)") || strstr(facts->preemption, "(voluntary)"),
+           "boot with preempt=full on the kernel's command line");
     add(list, "processors", "%u, %s", facts->processors,
         facts->processor[0] ? facts->processor : "model not known");
     if (facts->hypervisor) {
@@ -54,7 +57,7 @@ static void add_machine(struct list *list, const struct tt_machine_facts *facts)
     }
 }
 
-static void add_limits(struct list *list, const struct tt_machine_facts *facts)
+static void add_limits(struct list *list, const struct tt_machine_facts *facts, bool throttled)
 {
     advise(add(list, "real-time priority", "%s (limit %" PRId64 ")",
                facts->realtime ? "granted" : "refused", facts->rtprio_limit),
@@ -73,8 +76,13 @@ static void add_limits(struct list *list, const struct tt_machine_facts *facts)
     } else if (facts->throttle.runtime_ns < 0) {
         add(list, "real-time throttling", "off");
     } else {
-        add(list, "real-time throttling", "%" PRId64 " of %" PRId64 " ms",
-            facts->throttle.runtime_ns / TT_NS_PER_MS, facts->throttle.period_ns / TT_NS_PER_MS);
+        advise(add(list, "real-time throttling", "%" PRId64 " of %" PRId64 " ms",
+                   facts->throttle.runtime_ns / TT_NS_PER_MS,
+                   facts->throttle.period_ns / TT_NS_PER_MS),
+               throttled,
+               "real-time threads took more than that: find which (top -H); the limit keeps the "
+               "machine usable, sudo sysctl kernel.sched_rt_runtime_us=-1 lifts it, 950000 sets it "
+               "again");
     }
 }
 
@@ -117,19 +125,25 @@ static void add_evidence(struct list *list, const struct tt_machine_facts *facts
 {
     advise(add(list, "run delay", "%s", facts->schedstat ? "known to the ns" : "not counted"),
            !facts->schedstat, "a kernel with CONFIG_SCHED_INFO counts it");
-    advise(add(list, "who ran instead", "%s", facts->trace ? "recorded (tracefs)" : "not recorded"),
-           !facts->trace, "as root: mount -t tracefs nodev /sys/kernel/tracing");
-    advise(add(list, "osnoise tracer", "%s", facts->osnoise ? "there" : "not in this kernel"),
-           !facts->osnoise && facts->trace, "a kernel with CONFIG_OSNOISE_TRACER has it");
+    advise(add(list, "who ran instead", "%s",
+               facts->trace_error ? "not recorded" : "recorded (tracefs)"),
+           facts->trace_error != 0,
+           facts->trace_error == -ENOENT
+               ? "sudo mount -t tracefs nodev /sys/kernel/tracing"
+               : "tracefs is there and not for this user: run it as root (sudo tactus meter)");
+    if (facts->trace_error == 0) {
+        advise(add(list, "osnoise tracer", "%s", facts->osnoise ? "there" : "not in this kernel"),
+               !facts->osnoise, "a kernel with CONFIG_OSNOISE_TRACER has it");
+    }
 }
 
-size_t tt_meter_advice(const struct tt_machine_facts *facts,
+size_t tt_meter_advice(const struct tt_machine_facts *facts, bool throttled,
                        struct tt_advice ret_lines[TT_ADVICE_LINES])
 {
     struct list list = {.lines = ret_lines};
 
     add_machine(&list, facts);
-    add_limits(&list, facts);
+    add_limits(&list, facts, throttled);
     add_power(&list, facts);
     add_rest(&list, facts);
     add_evidence(&list, facts);

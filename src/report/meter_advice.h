@@ -19,8 +19,8 @@ struct tt_advice {
     char advice[TT_ADVICE_TEXT]; /* "": it is well */
 };
 
-/* Returns how many. */
-size_t tt_meter_advice(const struct tt_machine_facts *facts,
+/* `throttled`: real-time throttling has taken time from a loop. Returns how many. */
+size_t tt_meter_advice(const struct tt_machine_facts *facts, bool throttled,
                        struct tt_advice ret_lines[TT_ADVICE_LINES]);
 /* [{"name", "value", "advice"}]: a new reference, or NULL when memory is out. */
 json_t *tt_meter_advice_json(const struct tt_advice *lines, size_t n);

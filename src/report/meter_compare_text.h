@@ -11,11 +11,12 @@
 
 enum tt_meter_compare_unit { TT_METER_COMPARE_TIME, TT_METER_COMPARE_COUNT };
 
-/* "Lateness: A 12.3 us, B 14.1 us: B is worse by 1.8 us (A/A floor 0.4 us, p = 0.002, 20 windows of
- * each)". Returns ret_text. */
+/* "Lateness: A 12.30 us, B 14.10 us: B is worse, difference +1.80 (A/A floor 0.40, p = 0.002, 40
+ * windows of each)". Returns ret_text. */
 const char *tt_meter_compare_text(const char *what, const struct tt_compare_result *result,
                                   enum tt_meter_compare_unit unit, char ret_text[TT_METER_TEXT]);
-/* {"answer", "windows", "a", "b", "difference", "aa_floor", "p"}: figures are null with too few
+/* {"answer", "windows", "a_windows_with_any", "b_windows_with_any", "a", "b", "difference",
+ * "aa_floor", "p"}: figures are null with too few
  * windows. A new reference, or NULL when memory is out. */
 json_t *tt_meter_compare_json(const struct tt_compare_result *result);
 

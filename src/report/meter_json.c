@@ -84,10 +84,14 @@ static void set_counters(json_t *object, const struct tt_fragment_counters *coun
     set(object, "empty_ns", integer(counters->empty_ns));
 }
 
-static json_t *result_json(const struct tt_meter_result *result)
+static json_t *result_json(const struct tt_meter_row *row, size_t load)
 {
+    const struct tt_meter_result *result = &row->results[load];
     const struct tt_cell *cell = result->cell;
     json_t *object = json_object();
+    struct tt_verdict verdict;
+
+    tt_meter_verdict_of_load(row, load, &verdict);
 
     set(object, "load", json_string(result->load_name));
     set(object, "load_bytes", integer(result->load.bytes));
@@ -95,6 +99,7 @@ static json_t *result_json(const struct tt_meter_result *result)
     set(object, "load_ns", integer(result->load.elapsed_ns));
     set(object, "load_error",
         result->load.error ? json_string(strerror(-result->load.error)) : json_null());
+    set(object, "start_mono_ns", integer(result->start_mono_ns));
     set(object, "measured_ns", integer(result->measured_ns));
     set_counters(object, &result->counters);
     set(object, "bursts", tt_json_u64(cell->bursts));
@@ -112,6 +117,9 @@ static json_t *result_json(const struct tt_meter_result *result)
     set(object, "pressure_cpu_us", known(result->pressure.cpu_us));
     set(object, "pressure_io_us", known(result->pressure.io_us));
     set(object, "pressure_memory_us", known(result->pressure.memory_us));
+    set(object, "verdict", json_string(tt_verdict_name(verdict.kind)));
+    set(object, "one_in_ns", integer(verdict.one_in_ns));
+    set(object, "share_per_mille", known(verdict.share_per_mille));
     return object;
 }
 
@@ -121,12 +129,15 @@ static json_t *verdict_json(const struct tt_meter_row *row)
     char text[TT_METER_TEXT];
 
     tt_meter_verdict_find(row, &verdict);
-    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:s?}", "kind", tt_verdict_name(verdict.kind),
-                     "text", tt_meter_verdict_text(row, &verdict, text), "dropouts",
-                     tt_json_u64(verdict.dropouts), "bursts", tt_json_u64(verdict.bursts),
-                     "measured_ns", integer(verdict.measured_ns), "one_in_ns",
-                     integer(verdict.one_in_ns), "cause",
-                     verdict.cause == TT_CAUSES ? NULL : tt_cause_name(verdict.cause));
+    return json_pack(
+        "{s:s, s:s, s:o, s:o, s:o, s:o, s:s, s:o, s:b, s:s?}", "kind",
+        tt_verdict_name(verdict.kind), "text", tt_meter_verdict_text(row, &verdict, text),
+        "dropouts", tt_json_u64(verdict.dropouts), "bursts", tt_json_u64(verdict.bursts),
+        "measured_ns", integer(verdict.measured_ns), "one_in_ns", integer(verdict.one_in_ns),
+        "worst_load", row->results[verdict.worst].load_name, "worst_load_one_in_ns",
+        integer(verdict.worst_one_in_ns), "no_buffer_helps",
+        tt_meter_no_buffer_helps(row, &verdict), "cause",
+        verdict.cause == TT_CAUSES ? NULL : tt_cause_name(verdict.cause));
 }
 
 json_t *tt_meter_row_json(const struct tt_meter_row *row)
@@ -135,7 +146,7 @@ json_t *tt_meter_row_json(const struct tt_meter_row *row)
     json_t *loads = json_array();
 
     for (size_t i = 0; i < row->count; i++) {
-        json_array_append_new(loads, result_json(&row->results[i]));
+        json_array_append_new(loads, result_json(row, i));
     }
     return json_pack("{s:s, s:b, s:o, s:i, s:i, s:o, s:o, s:o}", "buffer",
                      tt_meter_shape_text(&row->shape, shape), "tuned", row->tuned, "frames",
@@ -175,35 +186,54 @@ json_t *tt_meter_incident_json(const struct tt_incident *incident)
                      evidence_json(&incident->evidence));
 }
 
-/* How many; 0 where one is no count and no time. */
-static size_t read_array(const json_t *array, int64_t *ret_values)
+/* False: one is no count and no time. */
+static bool read_array(const json_t *array, int64_t *ret_values)
 {
-    size_t n = json_array_size(array);
-
-    n = n < TT_COMPARE_WINDOWS_MAX ? n : TT_COMPARE_WINDOWS_MAX;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < json_array_size(array); i++) {
         const json_t *value = json_array_get(array, i);
 
         ret_values[i] = json_integer_value(value);
-        if (!json_is_integer(value) || ret_values[i] < 0) {
-            return 0;
+        if (!json_is_integer(value) || ret_values[i] < 0 || ret_values[i] > TT_COMPARE_VALUE_MAX) {
+            return false;
         }
     }
-    return n;
+    return json_is_array(array);
+}
+
+static const char *read_windows(const json_t *windows, struct tt_meter_saved *saved)
+{
+    const json_t *medians = json_object_get(windows, "median_late_ns");
+    const json_t *misses = json_object_get(windows, "misses");
+
+    saved->window_ns = json_integer_value(json_object_get(windows, "length_ns"));
+    saved->count = json_array_size(medians);
+    if (saved->window_ns <= 0 || saved->window_ns > TT_COMPARE_VALUE_MAX) {
+        return "its windows have no length_ns";
+    }
+    if (saved->count > TT_COMPARE_WINDOWS_MAX) {
+        return "it has more windows than `tactus meter` makes";
+    }
+    if (json_array_size(misses) != saved->count) {
+        return "it has not as many misses as median_late_ns";
+    }
+    if (!read_array(medians, saved->median_late_ns)) {
+        return "something in its median_late_ns is no time in ns";
+    }
+    if (!read_array(misses, saved->misses)) {
+        return "something in its misses is no count";
+    }
+    return NULL;
 }
 
 static void read_saved(const json_t *row, const json_t *load, struct tt_meter_saved *saved)
 {
-    const json_t *windows = json_object_get(load, "windows");
-    size_t misses;
-
     saved->buffer = json_string_value(json_object_get(row, "buffer"));
     saved->load = json_string_value(json_object_get(load, "load"));
-    saved->window_ns = json_integer_value(json_object_get(windows, "length_ns"));
-    saved->count = read_array(json_object_get(windows, "median_late_ns"), saved->median_late_ns);
-    misses = read_array(json_object_get(windows, "misses"), saved->misses);
-    if (!saved->buffer || !saved->load || saved->window_ns <= 0 || misses != saved->count) {
-        saved->count = 0;
+    saved->rate_hz = json_integer_value(json_object_get(row, "rate_hz"));
+    saved->tuned = json_is_true(json_object_get(row, "tuned"));
+    saved->damage = read_windows(json_object_get(load, "windows"), saved);
+    if (!saved->buffer || !saved->load) {
+        saved->damage = "it does not say its buffer and load";
     }
 }
 

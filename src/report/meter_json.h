@@ -19,16 +19,18 @@ json_t *tt_meter_incident_json(const struct tt_incident *incident);
 
 /* A saved row under one load, as windows. */
 struct tt_meter_saved {
-    const char *buffer; /* the JSON's own */
+    const char *damage; /* what is wrong with it; NULL: nothing */
+    const char *buffer; /* the JSON's own, as the next; NULL: unknown */
     const char *load;
+    int64_t rate_hz;
+    bool tuned;
     int64_t window_ns;
     size_t count;
     int64_t median_late_ns[TT_COMPARE_WINDOWS_MAX];
     int64_t misses[TT_COMPARE_WINDOWS_MAX];
 };
 
-/* The `index`-th of all of a file. False: there are no more. Cells that are none of ours are left
- * out: *ret_saved has no windows then. */
+/* The `index`-th of all of a file. False: there are no more. */
 bool tt_meter_saved_get(const json_t *file, size_t index, struct tt_meter_saved *ret_saved);
 
 #endif

@@ -27,26 +27,30 @@ static void cell_worst(struct tt_table *table, const struct tt_meter_row *row,
 
 void tt_meter_table_worst(struct tt_meter_table *made, const struct tt_meter_row *rows, size_t n)
 {
-    size_t loads = rows[0].count < TT_METER_LOADS_MAX ? rows[0].count : TT_METER_LOADS_MAX;
+    const struct tt_meter_row *longest = &rows[0]; /* the others were interrupted */
+    size_t loads;
 
+    for (size_t r = 1; r < n; r++) {
+        longest = rows[r].count > longest->count ? &rows[r] : longest;
+    }
+    loads = longest->count < TT_METER_LOADS_MAX ? longest->count : TT_METER_LOADS_MAX;
     made->columns[0] = (struct tt_column){"buffer", TT_ALIGN_LEFT};
     for (size_t i = 0; i < loads; i++) {
         made->columns[i + 1] =
-            (struct tt_column){tt_meter_load_text(rows[0].results[i].load_name), TT_ALIGN_RIGHT};
+            (struct tt_column){tt_meter_load_text(longest->results[i].load_name), TT_ALIGN_RIGHT};
     }
     tt_table_init(&made->table, made->columns, loads + 1);
     for (size_t r = 0; r < n; r++) {
         char shape[TT_DURATION_TEXT];
-        int64_t buffer_ns = tt_fragment_shape_period_ns(&rows[r].shape);
 
-        buffer_ns *= rows[r].shape.count > 0 ? rows[r].shape.count : 1;
         tt_table_cell(&made->table, "%s (%.3g ms)%s", tt_meter_shape_text(&rows[r].shape, shape),
-                      (double)buffer_ns / 1e6, rows[r].tuned ? " tuned" : "");
+                      (double)tt_meter_buffer_ns(&rows[r].shape) / 1e6,
+                      rows[r].tuned ? " tuned" : "");
         for (size_t i = 0; i < loads; i++) {
             if (i < rows[r].count) {
                 cell_worst(&made->table, &rows[r], &rows[r].results[i]);
             } else {
-                tt_table_cell(&made->table, "-"); /* interrupted */
+                tt_table_cell(&made->table, "-");
             }
         }
     }
@@ -91,22 +95,26 @@ static void cell_load(struct tt_table *table, const struct tt_load_done *load)
 void tt_meter_table_periods(struct tt_table *table, const struct tt_meter_row *row)
 {
     static const struct tt_column columns[] = {
-        {"load", TT_ALIGN_LEFT},      {"did", TT_ALIGN_RIGHT},
-        {"expected", TT_ALIGN_RIGHT}, {"= on time", TT_ALIGN_RIGHT},
-        {"+ late", TT_ALIGN_RIGHT},   {"+ skipped", TT_ALIGN_RIGHT},
-        {"empty", TT_ALIGN_RIGHT},    {"late us: p50", TT_ALIGN_RIGHT},
-        {"p99", TT_ALIGN_RIGHT},      {"p99.9", TT_ALIGN_RIGHT},
-        {"max", TT_ALIGN_RIGHT},      {"share: p50", TT_ALIGN_RIGHT},
-        {"max", TT_ALIGN_RIGHT},
+        {"load", TT_ALIGN_LEFT},          {"verdict", TT_ALIGN_LEFT},
+        {"did", TT_ALIGN_RIGHT},          {"expected", TT_ALIGN_RIGHT},
+        {"= on time", TT_ALIGN_RIGHT},    {"+ late", TT_ALIGN_RIGHT},
+        {"+ skipped", TT_ALIGN_RIGHT},    {"empty", TT_ALIGN_RIGHT},
+        {"late us: p50", TT_ALIGN_RIGHT}, {"p99", TT_ALIGN_RIGHT},
+        {"p99.9", TT_ALIGN_RIGHT},        {"max", TT_ALIGN_RIGHT},
+        {"share: p50", TT_ALIGN_RIGHT},   {"max", TT_ALIGN_RIGHT},
     };
 
     tt_table_init(table, columns, TT_COUNT_OF(columns));
     for (size_t i = 0; i < row->count; i++) {
+        struct tt_verdict verdict;
+        char text[TT_DURATION_TEXT];
         const struct tt_meter_result *result = &row->results[i];
         const struct tt_fragment_counters *counters = &result->counters;
         const struct tt_hist *late = &result->cell->late;
 
         tt_table_cell(table, "%s", tt_meter_load_text(result->load_name));
+        tt_meter_verdict_of_load(row, i, &verdict);
+        tt_table_cell(table, "%s", tt_meter_verdict_short(&verdict, text));
         cell_load(table, &result->load);
         tt_table_cell_number(table, (int64_t)counters->expected);
         tt_table_cell_number(table, (int64_t)counters->on_time);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "base/min_max.h"
 #include "base/ns.h"
 #include "report/plural.h"
 
@@ -21,7 +22,7 @@ const char *tt_duration_text(int64_t ns, char ret_text[TT_DURATION_TEXT])
     size_t i = 0;
     double value;
 
-    while (i + 1 < TT_COUNT_OF(units) && (double)ns < units[i].ns) {
+    while (i + 1 < TT_COUNT_OF(units) && (double)ns < 0.9995 * units[i].ns) {
         i++;
     }
     value = (double)ns / units[i].ns;
@@ -38,6 +39,11 @@ const char *tt_meter_shape_text(const struct tt_fragment_shape *shape,
         snprintf(ret_text, TT_DURATION_TEXT, "%ux%" PRId64, shape->count, shape->frames);
     }
     return ret_text;
+}
+
+int64_t tt_meter_buffer_ns(const struct tt_fragment_shape *shape)
+{
+    return tt_fragment_shape_period_ns(shape) * (shape->count > 0 ? shape->count : 1);
 }
 
 const char *tt_meter_load_text(const char *name)
@@ -81,6 +87,20 @@ uint64_t tt_meter_dropouts(const struct tt_fragment_shape *shape,
     return shape->count > 0 ? counters->empty : counters->late + counters->skipped;
 }
 
+/* What it usually takes: of most of its runs and on average, so that neither one long stop nor a
+ * few slow ones make it. */
+static int64_t share_per_mille(const struct tt_cell *cell)
+{
+    struct tt_summary summary;
+
+    if (cell->compute.n == 0) {
+        return TT_CAUSE_UNKNOWN;
+    }
+    tt_hist_summarize(&cell->compute, &summary);
+    return tt_min64(tt_hist_percentile(&cell->compute, 500), (int64_t)summary.mean) * 1000 /
+           cell->period_ns;
+}
+
 static void find_input(const struct tt_meter_row *row, size_t load, struct tt_verdict_input *input)
 {
     const struct tt_meter_result *result = &row->results[load];
@@ -90,6 +110,7 @@ static void find_input(const struct tt_meter_row *row, size_t load, struct tt_ve
         .bursts = result->cell->bursts,
         .measured_ns = result->measured_ns,
         .foreign_per_mille = result->foreign_per_mille,
+        .share_per_mille = share_per_mille(result->cell),
     };
     input->cause = tt_cell_main_cause(result->cell, &input->cause_per_mille);
 }
@@ -105,6 +126,15 @@ void tt_meter_verdict_find(const struct tt_meter_row *row, struct tt_verdict *re
         find_input(row, i, &inputs[i]);
     }
     tt_verdict_find(inputs, count, ret_verdict);
+}
+
+void tt_meter_verdict_of_load(const struct tt_meter_row *row, size_t load,
+                              struct tt_verdict *ret_verdict)
+{
+    struct tt_verdict_input input;
+
+    find_input(row, load, &input);
+    tt_verdict_find(&input, 1, ret_verdict);
 }
 
 /* Text at the end of a text. */
@@ -140,7 +170,6 @@ static void add_dropouts(const struct tt_meter_row *row, const struct tt_verdict
                          char text[TT_METER_TEXT])
 {
     const struct tt_meter_result *worst = &row->results[verdict->worst];
-    uint64_t there = tt_meter_dropouts(&row->shape, &worst->counters);
     char time[TT_DURATION_TEXT];
 
     add(text, TT_METER_TEXT, "%" PRIu64 " %s in %s", verdict->dropouts,
@@ -152,45 +181,130 @@ static void add_dropouts(const struct tt_meter_row *row, const struct tt_verdict
             tt_plural(verdict->bursts, "burst", "bursts"));
     }
     if (row->count > 1) {
-        add(text, TT_METER_TEXT, ", %" PRIu64 " of them under %s in %s", there,
-            tt_meter_load_text(worst->load_name), tt_duration_text(worst->measured_ns, time));
+        uint64_t there = tt_meter_dropouts(&row->shape, &worst->counters);
+
+        if (there == verdict->dropouts) {
+            add(text, TT_METER_TEXT, ", all");
+        } else {
+            add(text, TT_METER_TEXT, " under %zu of %zu loads, %" PRIu64,
+                verdict->loads[TT_VERDICT_NOT_SAFE] + verdict->loads[TT_VERDICT_TOO_NOISY],
+                row->count, there);
+        }
+        add(text, TT_METER_TEXT, " of them under %s in %s", tt_meter_load_text(worst->load_name),
+            tt_duration_text(worst->measured_ns, time));
     }
     if (verdict->cause != TT_CAUSES) {
-        add(text, TT_METER_TEXT, "; mostly %s", tt_meter_cause_text(verdict->cause));
+        add(text, TT_METER_TEXT, "; %s%s %s", row->count > 1 ? "there " : "",
+            verdict->cause_per_mille > 500 ? "mostly" : "first of all",
+            tt_meter_cause_text(verdict->cause));
     }
+}
+
+bool tt_meter_no_buffer_helps(const struct tt_meter_row *row, const struct tt_verdict *verdict)
+{
+    return row->shape.count > 0 && verdict->kind == TT_VERDICT_NOT_SAFE &&
+           verdict->share_per_mille >= TT_VERDICT_SHARE_PER_MILLE;
+}
+
+/* Loads whose dropouts the verdict says nothing of. */
+static void add_noisy_loads(const struct tt_meter_row *row, char text[TT_METER_TEXT])
+{
+    const char *before = "; too noisy to say under ";
+
+    for (size_t i = 0; i < row->count; i++) {
+        struct tt_verdict verdict;
+
+        tt_meter_verdict_of_load(row, i, &verdict);
+        if (verdict.kind == TT_VERDICT_TOO_NOISY) {
+            add(text, TT_METER_TEXT, "%s%s", before, tt_meter_load_text(row->results[i].load_name));
+            before = ", ";
+        }
+    }
+}
+
+static void add_not_safe(const struct tt_meter_row *row, const struct tt_verdict *verdict,
+                         char text[TT_METER_TEXT])
+{
+    add(text, TT_METER_TEXT, "not safe: ");
+    add_dropouts(row, verdict, text);
+    if (tt_meter_no_buffer_helps(row, verdict)) {
+        add(text, TT_METER_TEXT,
+            "; no buffer is long enough: under %s a computation lasts %" PRId64
+            " %% of its fragment's time",
+            tt_meter_load_text(row->results[verdict->slowest].load_name),
+            (verdict->share_per_mille + 5) / 10);
+    }
+    add_noisy_loads(row, text);
+}
+
+static void add_too_noisy(const struct tt_meter_row *row, const struct tt_verdict *verdict,
+                          char text[TT_METER_TEXT])
+{
+    add(text, TT_METER_TEXT, "machine too noisy to say: ");
+    add_dropouts(row, verdict, text);
+    add(text, TT_METER_TEXT, "; other programs used %.0f %% of the CPUs meanwhile",
+        (double)verdict->foreign_per_mille / 10);
+}
+
+/* "no dropout in 40 min: at most 1 in 13 min (95 %)"; of several loads, also of each. */
+static void add_clean(const struct tt_meter_row *row, const struct tt_verdict *verdict,
+                      char text[TT_METER_TEXT])
+{
+    char time[TT_DURATION_TEXT];
+    char rate[TT_DURATION_TEXT];
+    char worst[TT_DURATION_TEXT];
+
+    add(text, TT_METER_TEXT, "no %s in %s: at most 1 in %s",
+        row->shape.count > 0 ? "dropout" : "missed period",
+        tt_duration_text(verdict->measured_ns, time), tt_duration_text(verdict->one_in_ns, rate));
+    if (row->count > 1) {
+        add(text, TT_METER_TEXT, " of all loads in turn, and 1 in %s under each",
+            tt_duration_text(verdict->worst_one_in_ns, worst));
+    }
+    add(text, TT_METER_TEXT, " (95 %%)");
 }
 
 const char *tt_meter_verdict_text(const struct tt_meter_row *row, const struct tt_verdict *verdict,
                                   char ret_text[TT_METER_TEXT])
 {
-    char time[TT_DURATION_TEXT];
-    char rate[TT_DURATION_TEXT];
-
     ret_text[0] = 0;
     add_buffer(row, ret_text);
-    tt_duration_text(verdict->measured_ns, time);
-    tt_duration_text(verdict->one_in_ns, rate);
     switch (verdict->kind) {
     case TT_VERDICT_SAFE:
-        add(ret_text, TT_METER_TEXT, "safe: no dropout in %s: at most 1 in %s (95 %%)", time, rate);
+        add(ret_text, TT_METER_TEXT, "safe: ");
+        add_clean(row, verdict, ret_text);
         break;
     case TT_VERDICT_NOT_ENOUGH:
-        add(ret_text, TT_METER_TEXT,
-            "no dropout in %s: at most 1 in %s (95 %%); not enough data to call it safe", time,
-            rate);
+        add_clean(row, verdict, ret_text);
+        add(ret_text, TT_METER_TEXT, "; not enough data to call it safe");
         break;
     case TT_VERDICT_TOO_NOISY:
-        add(ret_text, TT_METER_TEXT, "machine too noisy to say: ");
-        add_dropouts(row, verdict, ret_text);
-        add(ret_text, TT_METER_TEXT, "; other programs used %.0f %% of the CPUs meanwhile",
-            (double)verdict->foreign_per_mille / 10);
+        add_too_noisy(row, verdict, ret_text);
         break;
     default:
-        add(ret_text, TT_METER_TEXT, "not safe: ");
-        add_dropouts(row, verdict, ret_text);
+        add_not_safe(row, verdict, ret_text);
         break;
     }
     return ret_text;
+}
+
+const char *tt_meter_verdict_short(const struct tt_verdict *verdict,
+                                   char ret_text[TT_DURATION_TEXT])
+{
+    char rate[TT_DURATION_TEXT];
+
+    switch (verdict->kind) {
+    case TT_VERDICT_SAFE:
+        return "safe";
+    case TT_VERDICT_NOT_SAFE:
+        return "not safe";
+    case TT_VERDICT_TOO_NOISY:
+        return "too noisy";
+    default:
+        snprintf(ret_text, TT_DURATION_TEXT, "< 1 in %.16s",
+                 tt_duration_text(verdict->one_in_ns, rate));
+        return ret_text;
+    }
 }
 
 static void add_time(char *text, const char *name, int64_t ns)

@@ -4,16 +4,18 @@
  */
 #include "run/meter_host.h"
 
+#include <stdlib.h>
+
 #include "base/min_max.h"
 #include "base/ns.h"
+#include "meter/gaps.h"
 #include "os/clock.h"
 
 #define UNIT_FRAMES     16
 #define CHUNK_NS        (10 * TT_NS_PER_US)
-#define GAP_NS          (10 * TT_NS_PER_US) /* so much longer is an interruption */
 #define TRIAL_UNITS     2000
 #define TRIALS          200
-#define TRIAL_MAX_NS    (100 * TT_NS_PER_MS)
+#define TRIALS_MAX_NS   (100 * TT_NS_PER_MS)
 #define READING_TRIALS  64
 #define TWO_COS_OF_STEP 1.9992f
 
@@ -66,22 +68,22 @@ static void restart_voices(struct tt_meter_machine *machine)
 static void machine_compute(struct tt_meter_host *host, int64_t units, int64_t *ret_gap_ns)
 {
     struct tt_meter_machine *machine = machine_of(host);
-    int64_t gap_ns = 0;
+    struct tt_gaps gaps = TT_GAPS_INIT;
+    int64_t chunks = tt_max64(TT_GAPS_CHUNKS_MIN, units / machine->chunk_units);
     int64_t before_ns = tt_clock_mono_ns();
 
     restart_voices(machine);
-    while (units > 0) {
+    for (; chunks > 0; chunks--) {
+        int64_t chunk_units = units / chunks;
         int64_t now_ns;
 
-        render(machine, tt_min64(units, machine->chunk_units));
+        render(machine, chunk_units);
         now_ns = tt_clock_mono_ns();
-        if (now_ns - before_ns > machine->chunk_ns + GAP_NS) {
-            gap_ns += now_ns - before_ns - machine->chunk_ns;
-        }
+        tt_gaps_add(&gaps, now_ns - before_ns);
         before_ns = now_ns;
-        units -= machine->chunk_units;
+        units -= chunk_units;
     }
-    *ret_gap_ns = gap_ns;
+    *ret_gap_ns = tt_gaps_end(&gaps);
 }
 
 static void machine_read(struct tt_meter_host *host, struct tt_reading *ret_reading)
@@ -106,30 +108,50 @@ static const struct tt_meter_host_ops machine_ops = {
     .read = machine_read,
 };
 
-/* The fastest of many short trials: what interrupts one does not interrupt all. */
-static int64_t calibrate(struct tt_meter_machine *machine)
+static int compare_times(const void *a, const void *b)
 {
-    int64_t end_ns = tt_clock_mono_ns() + TRIAL_MAX_NS;
-    int64_t best_ns = INT64_MAX;
+    const int64_t *x = a;
+    const int64_t *y = b;
 
-    for (int trial = 0; trial < TRIALS && tt_clock_mono_ns() < end_ns; trial++) {
+    return (*x > *y) - (*x < *y);
+}
+
+/* The median of many short trials: what interrupts one does not interrupt most of them, and the
+ * fastest one is of a moment. */
+static int64_t estimate_unit_ps(struct tt_meter_machine *machine)
+{
+    int64_t end_ns = tt_clock_mono_ns() + TRIALS_MAX_NS;
+    int64_t times_ns[TRIALS];
+    size_t n = 0;
+
+    do {
         int64_t start_ns;
 
         restart_voices(machine);
         start_ns = tt_clock_mono_ns();
         render(machine, TRIAL_UNITS);
-        best_ns = tt_min64(best_ns, tt_clock_mono_ns() - start_ns);
-    }
-    return tt_max64(1, best_ns * 1000 / TRIAL_UNITS);
+        times_ns[n++] = tt_clock_mono_ns() - start_ns;
+    } while (n < TRIALS && tt_clock_mono_ns() < end_ns);
+    qsort(times_ns, n, sizeof(times_ns[0]), compare_times);
+    return times_ns[n / 2] * 1000 / TRIAL_UNITS;
+}
+
+static void set_unit(struct tt_meter_machine *machine, int64_t unit_ps)
+{
+    machine->host.unit_ps = tt_max64(1, unit_ps);
+    machine->chunk_units = tt_max64(1, CHUNK_NS * 1000 / machine->host.unit_ps);
 }
 
 void tt_meter_machine_init(struct tt_meter_machine *machine)
 {
     *machine = (struct tt_meter_machine){.host.ops = &machine_ops};
     tt_thread_stat_init(&machine->stat);
-    machine->host.unit_ps = calibrate(machine);
-    machine->chunk_units = tt_max64(1, CHUNK_NS * 1000 / machine->host.unit_ps);
-    machine->chunk_ns = machine->chunk_units * machine->host.unit_ps / 1000;
+    set_unit(machine, estimate_unit_ps(machine));
+}
+
+void tt_meter_machine_correct(struct tt_meter_machine *machine, int64_t planned_ns, int64_t took_ns)
+{
+    set_unit(machine, machine->host.unit_ps * took_ns / planned_ns);
 }
 
 void tt_meter_machine_enter(struct tt_meter_machine *machine)

@@ -35,13 +35,15 @@ struct tt_meter_host {
 struct tt_meter_machine {
     struct tt_meter_host host;
     struct tt_thread_stat stat;
-    int64_t chunk_units;
-    int64_t chunk_ns;
+    int64_t chunk_units; /* of computation between two looks at the clock */
     float state[TT_METER_SYNTH_VOICES][2];
 };
 
-/* Calibrates: takes some 50 ms. */
+/* Estimates what a unit takes: takes some 10 ms. */
 void tt_meter_machine_init(struct tt_meter_machine *machine);
+/* A loop's computation of planned_ns took took_ns. */
+void tt_meter_machine_correct(struct tt_meter_machine *machine, int64_t planned_ns,
+                              int64_t took_ns);
 /* By the thread that will run the loop. */
 void tt_meter_machine_enter(struct tt_meter_machine *machine);
 void tt_meter_machine_leave(struct tt_meter_machine *machine);

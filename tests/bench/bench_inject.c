@@ -38,7 +38,8 @@
 #define AFTER_NS   (400 * TT_NS_PER_MS) /* who tells of losses has no priority */
 
 struct order {
-    atomic_int slow_cycles; /* that many computations take five times as long */
+    atomic_int slow_cycles; /* that many computations are of a processor … */
+    atomic_int slow_factor; /* … so many times as slow */
     atomic_int pages;       /* so many are touched that are on the disk */
     atomic_bool quit;
 };
@@ -74,7 +75,9 @@ static void ordered_compute(struct tt_meter_host *host, int64_t units, int64_t *
 {
     int pages = atomic_exchange(&order->pages, 0);
     int64_t before_ns = host->ops->now_ns(host);
+    struct tt_meter_machine *machine = (struct tt_meter_machine *)host; /* its first member */
     int64_t fault_ns = 0;
+    int factor = 1;
 
     if (pages > 0) {
         touch_pages(pages);
@@ -82,9 +85,11 @@ static void ordered_compute(struct tt_meter_host *host, int64_t units, int64_t *
     }
     if (atomic_load(&order->slow_cycles) > 0) {
         atomic_fetch_sub(&order->slow_cycles, 1);
-        units *= 5;
+        factor = atomic_load(&order->slow_factor);
     }
-    plain_ops->compute(host, units, ret_gap_ns);
+    machine->chunk_units *= factor; /* as many chunks, each so many times as long */
+    plain_ops->compute(host, units * factor, ret_gap_ns);
+    machine->chunk_units /= factor;
     *ret_gap_ns += fault_ns;
 }
 
@@ -188,6 +193,7 @@ static void disturb(enum tt_cause kind, pid_t loop)
         atomic_store(&order->pages, 100);
         break;
     case TT_CAUSE_SLOWER:
+        atomic_store(&order->slow_factor, (int)random_ns(4, 9));
         atomic_store(&order->slow_cycles, (int)random_ns(8, 25));
         break;
     default:

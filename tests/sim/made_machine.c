@@ -10,9 +10,11 @@
 #include "base/min_max.h"
 #include "base/ns.h"
 #include "base/random.h"
+#include "meter/gaps.h"
 
 #define TICK_NS    (10 * TT_NS_PER_MS)
 #define WITNESS_NS (5 * TT_NS_PER_MS)
+#define CHUNK_NS   (10 * TT_NS_PER_US)
 
 static struct made_machine *made_of(struct tt_meter_host *host)
 {
@@ -74,9 +76,11 @@ static void strike(struct made_machine *machine, const struct made_happening *ha
         counters->cpu_ns += machine->steal_counted ? 0 : ns;
         break;
     case TT_CAUSE_INTERRUPT:
+        machine->irq_ns += ns;
         counters->cpu_ns += ns;
         break;
     case TT_CAUSE_SLOWER:
+        machine->slower_factor = 2 + below(machine, 4);
         machine->slower_until_ns = machine->now_ns + ns;
         return;
     default:
@@ -85,16 +89,9 @@ static void strike(struct made_machine *machine, const struct made_happening *ha
     machine->now_ns += ns;
 }
 
-static void made_compute(struct tt_meter_host *host, int64_t units, int64_t *ret_gap_ns)
+/* As long as it takes, with what happens meanwhile. */
+static void go_on(struct made_machine *machine, int64_t left_ns)
 {
-    struct made_machine *machine = made_of(host);
-    int64_t left_ns = units * host->unit_ps / 1000;
-    int64_t gap_ns = 0;
-
-    left_ns += below(machine, left_ns / 100 + 1);
-    if (machine->now_ns < machine->slower_until_ns) {
-        left_ns *= 2;
-    }
     while (left_ns > 0) {
         struct made_happening *happening = due_before(machine, machine->now_ns + left_ns);
         int64_t part_ns = happening ? tt_max64(0, happening->at_ns - machine->now_ns) : left_ns;
@@ -103,14 +100,29 @@ static void made_compute(struct tt_meter_host *host, int64_t units, int64_t *ret
         machine->counters.cpu_ns += part_ns;
         left_ns -= part_ns;
         if (happening) {
-            int64_t before_ns = machine->now_ns;
-
             strike(machine, happening);
-            gap_ns += machine->now_ns - before_ns;
             machine->next++;
         }
     }
-    *ret_gap_ns = gap_ns;
+}
+
+static void made_compute(struct tt_meter_host *host, int64_t units, int64_t *ret_gap_ns)
+{
+    struct made_machine *machine = made_of(host);
+    struct tt_gaps gaps = TT_GAPS_INIT;
+    int64_t left_ns = units * host->unit_ps / 1000;
+
+    left_ns += below(machine, left_ns / 100 + 1);
+    for (int64_t chunks = tt_max64(TT_GAPS_CHUNKS_MIN, left_ns / CHUNK_NS); chunks > 0; chunks--) {
+        int64_t factor = machine->now_ns < machine->slower_until_ns ? machine->slower_factor : 1;
+        int64_t chunk_ns = left_ns / chunks;
+        int64_t before_ns = machine->now_ns;
+
+        go_on(machine, factor * chunk_ns);
+        tt_gaps_add(&gaps, machine->now_ns - before_ns);
+        left_ns -= chunk_ns;
+    }
+    *ret_gap_ns = tt_gaps_end(&gaps);
 }
 
 /* While it sleeps, or as it is to wake. */
@@ -233,6 +245,7 @@ static void take_reading(struct made_run *run, const struct tt_reading *reading,
     struct tt_surroundings around = {
         .steal_ns = steal_ns - *steal_seen_ns,
         .steal_around_ns = steal_ns,
+        .irq_around_ns = run->machine.irq_ns / TICK_NS * TICK_NS,
         .tick_ns = TICK_NS,
         .ordinary_ns = run->machine.ordinary_ns,
     };

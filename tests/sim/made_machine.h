@@ -19,7 +19,8 @@
 struct made_happening {
     enum tt_cause kind;
     int64_t at_ns;
-    int64_t length_ns; /* of TT_CAUSE_SLOWER: for so long computations take twice as long */
+    int64_t length_ns; /* of TT_CAUSE_SLOWER: for so long the processor is slower by a factor of 2
+                          to 5 */
 };
 
 struct made_machine {
@@ -32,8 +33,10 @@ struct made_machine {
     unsigned count;
     unsigned next;
     int64_t slower_until_ns;
+    int64_t slower_factor;
     struct tt_reading counters;
     int64_t steal_ns;
+    int64_t irq_ns;
     bool steal_counted;  /* else the kernel believes that it is the thread's CPU time */
     int64_t ordinary_ns; /* that threads without priority could have, since the last reading */
 };

@@ -375,6 +375,15 @@ class WrongInput(Gate):
         self.says(2, "is no speed", "check", "--speed", "fast", "x")
         for command, option in (("simulate", "--picture"), ("simulate", "--html"), ("plan", "--output")):
             self.says(2, f"{option} takes the name of a file; /dev/stdout", command, option, "-", EXAMPLES / "gate-stage.json")
+            self.says(2, f"{option} takes the name of a file, and this one is empty", command, option, "", EXAMPLES / "gate-stage.json")
+        plan = self.write({"links": [{"between": ["a", "b"], "speed": "1G"}]})
+        before = plan.read_bytes()
+        new = self.path / "new"
+        self.says(2, "--picture and --html are one file", "simulate", "--picture", new, "--html", self.path / "." / "new", plan)
+        self.says(2, "--picture and what is read are one file", "simulate", "--picture", plan, plan)
+        self.says(2, "--schedule and --log are one file", "shape", "--schedule", plan, "--log", plan, "--to", "lo")
+        self.assertEqual(plan.read_bytes(), before)
+        self.says(0, "", "simulate", "--picture", "/dev/null", "--html", "/dev/null", plan)
         self.says(2, "which interface?", "apply", EXAMPLES / "gate-2021.json")
         for command in ("apply", "check", "plan", "show", "simulate", "verify"):
             self.says(0, "Exit:", command, "--help")

@@ -9,7 +9,7 @@
 #include "base/compare.h"
 
 #define TRIALS  100
-#define WINDOWS 40
+#define WINDOWS TT_COMPARE_WINDOWS_USUAL
 #define MISSES  4 /* a window, on average */
 
 static struct tt_compare_work *work;
@@ -19,6 +19,17 @@ static struct tt_compare_result compare(const int64_t *a, const int64_t *b, size
 {
     struct tt_compare_input input = {
         .a = a, .b = b, .a_count = n, .b_count = n, .interleaved = interleaved};
+    struct tt_compare_result result;
+
+    tt_compare(&input, work, &result);
+    return result;
+}
+
+static struct tt_compare_result compare_counts(const int64_t *a, const int64_t *b, size_t n,
+                                               bool interleaved)
+{
+    struct tt_compare_input input = {
+        .a = a, .b = b, .a_count = n, .b_count = n, .interleaved = interleaved, .counts = true};
     struct tt_compare_result result;
 
     tt_compare(&input, work, &result);
@@ -87,7 +98,8 @@ static struct tally run_trials(int64_t (*measure)(struct machine *machine, int64
                 values[which][i] = measure(&machine, which == 1 ? percent_b : 100);
             }
         }
-        result = compare(values[0], values[1], WINDOWS, true);
+        result = measure == misses ? compare_counts(values[0], values[1], WINDOWS, true)
+                                   : compare(values[0], values[1], WINDOWS, true);
         tally.same += result.answer == TT_COMPARE_SAME;
         tally.better += result.answer == TT_COMPARE_BETTER;
         tally.worse += result.answer == TT_COMPARE_WORSE;
@@ -206,6 +218,86 @@ static void exact_figures(void **state)
     assert_true(compare(a, a, 20, false).p > 0.9);
 }
 
+/* What users look for is rare: thousands of misses, in every sixth window. */
+static void rare_windows(void **state)
+{
+    static int64_t none[600];
+    int64_t some[600];
+
+    (void)state;
+    for (int i = 0; i < 600; i++)
+        some[i] = i % 6 == 0 ? 8500 : 0;
+    for (int interleaved = 0; interleaved < 2; interleaved++) {
+        struct tt_compare_result result = compare_counts(none, some, 600, interleaved);
+
+        assert_int_equal(result.answer, TT_COMPARE_WORSE);
+        assert_true(result.a == 0 && result.b == 8500.0 / 6 && result.difference == result.b);
+        assert_true(result.a_any == 0 && result.b_any == 100);
+        assert_int_equal(compare_counts(some, none, 600, interleaved).answer, TT_COMPARE_BETTER);
+        assert_int_equal(compare_counts(some, some, 600, interleaved).answer, TT_COMPARE_SAME);
+    }
+}
+
+/* Bursts in some windows of two runs, one after the other. */
+static struct tally run_apart(uint64_t a_per_mille, uint64_t b_per_mille)
+{
+    struct tally tally = {0};
+
+    for (uint64_t seed = 1; seed <= TRIALS; seed++) {
+        int64_t values[2][120];
+        uint64_t random = seed;
+        struct tt_compare_result result;
+
+        for (size_t i = 0; i < 240; i++) {
+            uint64_t per_mille = i < 120 ? a_per_mille : b_per_mille;
+            bool burst = random_below(&random, 1000) < per_mille;
+
+            values[i / 120][i % 120] = burst ? 1 + (int64_t)random_below(&random, 8500) : 0;
+        }
+        result = compare_counts(values[0], values[1], 120, false);
+        tally.better += result.answer == TT_COMPARE_BETTER;
+        tally.worse += result.answer == TT_COMPARE_WORSE;
+    }
+    tally.same = TRIALS - tally.better - tally.worse;
+    return tally;
+}
+
+static void rare_runs_apart(void **state)
+{
+    struct tally same = run_apart(167, 167);
+    struct tally more = run_apart(0, 167);
+
+    (void)state;
+    show("A/A, apart, a sixth", same);
+    show("none, apart, a sixth", more);
+    assert_true(same.same >= 95);
+    assert_true(more.worse >= 90);
+    assert_true(more.better == 0);
+}
+
+/* One window of any size shows nothing, nor do a few; and what is found is what the mean says, also
+ * where most windows say the opposite. */
+static void few_windows(void **state)
+{
+    int64_t a[100] = {0};
+    int64_t b[100] = {0};
+
+    (void)state;
+    for (int windows = 1; windows < TT_COMPARE_ANY_MIN; windows++) {
+        b[13 * windows] = 1000000;
+        assert_int_equal(compare_counts(a, b, 100, true).answer, TT_COMPARE_RARE);
+        assert_int_equal(compare_counts(a, b, 100, false).answer, TT_COMPARE_RARE);
+        assert_int_equal(compare(a, b, 100, true).answer, TT_COMPARE_SAME);
+    }
+    for (int i = 0; i < 100; i++) {
+        a[i] = i % 4 != 0;
+        b[i] = i % 4 == 0 ? 8500 : 0;
+    }
+    assert_int_equal(compare_counts(a, b, 100, true).answer, TT_COMPARE_WORSE);
+    assert_int_equal(compare_counts(b, a, 100, true).answer, TT_COMPARE_BETTER);
+    assert_int_equal(compare_counts(a, b, 100, false).answer, TT_COMPARE_WORSE);
+}
+
 static void counts_of_windows(void **state)
 {
     static int64_t many[TT_COMPARE_WINDOWS_MAX + 5];
@@ -214,7 +306,7 @@ static void counts_of_windows(void **state)
 
     (void)state;
     for (size_t i = 0; i < TT_COUNT_OF(many); i++)
-        many[i] = INT64_C(1) << 52;
+        many[i] = TT_COMPARE_VALUE_MAX;
     assert_int_equal(compare(many, many, 0, true).answer, TT_COMPARE_TOO_FEW);
     assert_int_equal(compare(many, many, TT_COMPARE_WINDOWS_MIN - 1, false).answer,
                      TT_COMPARE_TOO_FEW);
@@ -226,7 +318,9 @@ static void counts_of_windows(void **state)
     input.b_count = TT_COUNT_OF(many);
     tt_compare(&input, work, &result);
     assert_int_equal(result.windows, TT_COMPARE_WINDOWS_MAX);
-    assert_true(result.a == (double)(INT64_C(1) << 52));
+    assert_true(result.a == (double)TT_COMPARE_VALUE_MAX);
+    assert_true(compare_counts(many, many, TT_COMPARE_WINDOWS_MAX, true).a == result.a);
+    assert_true(compare_counts(many, many, TT_COMPARE_WINDOWS_MAX, false).p == 1);
 }
 
 static void words(void **state)
@@ -234,15 +328,18 @@ static void words(void **state)
     (void)state;
     assert_string_equal(tt_compare_answer_text(TT_COMPARE_SAME), "not distinguishable");
     assert_string_equal(tt_compare_answer_text(TT_COMPARE_TOO_FEW), "not enough data");
+    assert_string_equal(tt_compare_answer_text(TT_COMPARE_RARE), "too rare to tell");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(same_setting),      cmocka_unit_test(median_of_one_fifth_more),
-        cmocka_unit_test(misses_doubled),    cmocka_unit_test(drift_between_runs),
-        cmocka_unit_test(runs_apart),        cmocka_unit_test(exact_figures),
-        cmocka_unit_test(counts_of_windows), cmocka_unit_test(words),
+        cmocka_unit_test(same_setting),    cmocka_unit_test(median_of_one_fifth_more),
+        cmocka_unit_test(misses_doubled),  cmocka_unit_test(drift_between_runs),
+        cmocka_unit_test(runs_apart),      cmocka_unit_test(exact_figures),
+        cmocka_unit_test(rare_windows),    cmocka_unit_test(few_windows),
+        cmocka_unit_test(rare_runs_apart), cmocka_unit_test(counts_of_windows),
+        cmocka_unit_test(words),
     };
     int failed;
 

@@ -9,6 +9,7 @@
 #include "base/ns.h"
 #include "meter/cause.h"
 #include "meter/cell.h"
+#include "meter/gaps.h"
 #include "meter/switches.h"
 #include "meter/verdict.h"
 #include "meter/window.h"
@@ -47,6 +48,7 @@ static void shares_of_causes(void **state)
     evidence.lost_waiting_ns = 3 * MS;
     evidence.cpu_ns = 3 * MS;
     evidence.gap_ns = 7 * MS;
+    evidence.irq_around_ns = MS;
     loss = find(evidence);
     assert_int_equal(loss.lost_ns, 10 * MS);
     assert_int_equal(loss.share_ns[TT_CAUSE_OTHERS], 4 * MS);
@@ -83,12 +85,58 @@ static void without_evidence(void **state)
     assert_int_equal(find(evidence).main, TT_CAUSE_UNEXPLAINED);
     evidence.steal_ns = 30 * MS;
     assert_int_equal(find(evidence).main, TT_CAUSE_HYPERVISOR);
+    /* … or in one go, counted as the thread's own: interrupts only where there were some. */
+    evidence.steal_ns = 0;
+    evidence.cpu_ns = 30 * MS;
+    assert_int_equal(find(evidence).main, TT_CAUSE_UNEXPLAINED);
+    evidence.irq_around_ns = TT_CAUSE_UNKNOWN;
+    assert_int_equal(find(evidence).main, TT_CAUSE_UNEXPLAINED);
+    evidence.irq_around_ns = 10 * MS;
+    assert_int_equal(find(evidence).main, TT_CAUSE_INTERRUPT);
+    evidence.level = TT_CAUSE_LEVEL_TRACE; /* which has seen none */
+    assert_int_equal(find(evidence).main, TT_CAUSE_UNEXPLAINED);
     /* A kernel that counts no run delay: a preemption is all that is known. */
     evidence = nothing_known;
     evidence.preemptions = 1;
     evidence.lost_computing_ns = 30 * MS;
     evidence.gap_ns = 30 * MS;
     assert_int_equal(find(evidence).main, TT_CAUSE_OTHERS);
+}
+
+static int64_t gaps_of(const int64_t *chunks_ns, size_t n)
+{
+    struct tt_gaps gaps = TT_GAPS_INIT;
+
+    for (size_t i = 0; i < n; i++)
+        tt_gaps_add(&gaps, chunks_ns[i]);
+    return tt_gaps_end(&gaps);
+}
+
+/* What one chunk of a computation takes longer than those beside it; a slower processor is no gap.
+ */
+static void gaps(void **state)
+{
+    static const int64_t factors[] = {1, 2, 3, 5, 20};
+
+    (void)state;
+    for (size_t f = 0; f < TT_COUNT_OF(factors); f++) {
+        int64_t usual_ns = 10000 * factors[f];
+        int64_t even[] = {usual_ns, usual_ns + 900, usual_ns, usual_ns - 700, usual_ns};
+
+        assert_int_equal(gaps_of(even, TT_COUNT_OF(even)), 0);
+        for (size_t i = 0; i < TT_COUNT_OF(even); i++) { /* at the ends too */
+            int64_t hit[] = {usual_ns, usual_ns, usual_ns, usual_ns, usual_ns};
+
+            hit[i] += 2 * usual_ns + 1;
+            assert_int_equal(gaps_of(hit, TT_COUNT_OF(hit)), 2 * usual_ns + 1);
+        }
+    }
+    /* Two in a row; slower from the midst on; too short; too few to tell. */
+    assert_int_equal(gaps_of((int64_t[]){10000, 50000, 40000, 10000}, 4), 70000);
+    assert_int_equal(gaps_of((int64_t[]){10000, 10000, 50000, 50000, 50000}, 5), 40000);
+    assert_int_equal(gaps_of((int64_t[]){2000, 12000, 2000}, 3), 0);
+    assert_int_equal(gaps_of((int64_t[]){90000}, 1), 0);
+    assert_int_equal(gaps_of(NULL, 0), 0);
 }
 
 static void throttling(void **state)
@@ -162,12 +210,21 @@ static void verdicts(void **state)
     (void)state;
     assert_int_equal(verdict.kind, TT_VERDICT_NOT_ENOUGH);
     assert_in_range(verdict.one_in_ns, 13 * TT_NS_PER_S, 14 * TT_NS_PER_S);
+    /* Half an hour of both together is not half an hour of each. */
     inputs[0].measured_ns = inputs[1].measured_ns = 900 * TT_NS_PER_S;
     verdict = judge(inputs, 2);
-    assert_int_equal(verdict.kind, TT_VERDICT_SAFE);
+    assert_int_equal(verdict.kind, TT_VERDICT_NOT_ENOUGH);
     assert_in_range(verdict.one_in_ns, 600 * TT_NS_PER_S, 601 * TT_NS_PER_S);
+    assert_in_range(verdict.worst_one_in_ns, 300 * TT_NS_PER_S, 301 * TT_NS_PER_S);
+    inputs[0].measured_ns = inputs[1].measured_ns = 1800 * TT_NS_PER_S;
+    verdict = judge(inputs, 2);
+    assert_int_equal(verdict.kind, TT_VERDICT_SAFE);
+    assert_in_range(verdict.worst_one_in_ns, 600 * TT_NS_PER_S, 601 * TT_NS_PER_S);
     inputs[0].measured_ns -= 5 * TT_NS_PER_S;
-    assert_int_equal(judge(inputs, 2).kind, TT_VERDICT_NOT_ENOUGH);
+    verdict = judge(inputs, 2);
+    assert_int_equal(verdict.kind, TT_VERDICT_NOT_ENOUGH);
+    assert_int_equal(verdict.worst, 0);
+    assert_int_equal(verdict.loads[TT_VERDICT_SAFE], 1);
     inputs[1].dropouts = 3;
     inputs[1].bursts = 1;
     inputs[1].cause = TT_CAUSE_SLOWER;
@@ -184,6 +241,37 @@ static void verdicts(void **state)
     inputs[1].cause = TT_CAUSE_SLOWER;
     inputs[0].dropouts = 1; /* one without others is enough */
     assert_int_equal(judge(inputs, 2).kind, TT_VERDICT_NOT_SAFE);
+}
+
+/* What others disturbed is counted, and is not what the verdict stands on. */
+static void noisy_beside_others(void **state)
+{
+    struct tt_verdict_input inputs[3] = {
+        {.measured_ns = 20 * TT_NS_PER_S, .cause = TT_CAUSES},
+        {.measured_ns = 20 * TT_NS_PER_S,
+         .dropouts = 100,
+         .foreign_per_mille = 2 * TT_VERDICT_FOREIGN_PER_MILLE,
+         .cause = TT_CAUSE_OTHERS},
+        {.measured_ns = 20 * TT_NS_PER_S, .cause = TT_CAUSES, .share_per_mille = 820},
+    };
+    struct tt_verdict verdict = judge(inputs, 3);
+
+    (void)state;
+    assert_int_equal(verdict.kind, TT_VERDICT_TOO_NOISY); /* however clean the others are */
+    assert_int_equal(verdict.worst, 1);
+    assert_int_equal(verdict.loads[TT_VERDICT_TOO_NOISY], 1);
+    assert_int_equal(verdict.loads[TT_VERDICT_NOT_ENOUGH], 2);
+    inputs[2].dropouts = 2;
+    inputs[2].cause = TT_CAUSE_SLOWER;
+    verdict = judge(inputs, 3);
+    assert_int_equal(verdict.kind, TT_VERDICT_NOT_SAFE);
+    assert_int_equal(verdict.worst, 2); /* and not the one with more, of which nothing is known */
+    assert_int_equal(verdict.cause, TT_CAUSE_SLOWER);
+    assert_int_equal(verdict.worst_one_in_ns, 10 * TT_NS_PER_S);
+    assert_int_equal(verdict.dropouts, 102);
+    assert_int_equal(verdict.loads[TT_VERDICT_TOO_NOISY], 1);
+    assert_int_equal(verdict.slowest, 2);
+    assert_int_equal(verdict.share_per_mille, 820);
 }
 
 /* A clean run passes for held from half a minute on, and when the buffer was used up ten times. */
@@ -303,9 +391,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shares_of_causes),
         cmocka_unit_test(without_evidence),
+        cmocka_unit_test(gaps),
         cmocka_unit_test(throttling),
         cmocka_unit_test(time_of_a_loss),
         cmocka_unit_test(verdicts),
+        cmocka_unit_test(noisy_beside_others),
         cmocka_unit_test(what_is_held),
         cmocka_unit_test(windows_of_any_length),
         cmocka_unit_test(who_ran),

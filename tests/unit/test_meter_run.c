@@ -92,11 +92,26 @@ static void before_it_began(void **state)
     assert_int_equal(result.load.left, 0);
 }
 
+/* So much longer is a unit then, and so many fewer are between two looks at the clock. */
+static void corrected(void **state)
+{
+    struct tt_meter_machine made = machine;
+    int64_t unit_ps = made.host.unit_ps;
+
+    (void)state;
+    tt_meter_machine_correct(&made, 20, 30);
+    assert_int_equal(made.host.unit_ps, unit_ps * 3 / 2);
+    assert_int_equal(made.chunk_units, 10000000 / made.host.unit_ps);
+    tt_meter_machine_correct(&made, 20, 0);
+    assert_int_equal(made.host.unit_ps, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slow_taking),
         cmocka_unit_test(before_it_began),
+        cmocka_unit_test(corrected),
     };
     struct tt_meter_host_ops stumbling;
     int failed;
