@@ -219,6 +219,22 @@ class Live(Case):
         self.until(terminal, b"Interval between arrivals, ns")
         self.assertEqual(process.wait(60), 0)
 
+    def test_a_narrow_terminal(self):
+        """All that matters is in 40 columns: what is lost and late, the order, and every key."""
+        process, terminal = self.on_terminal("xterm-256color", size=(24, 40))
+        with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as sender:
+            sender.bind(("va", 0))
+            seen = self.until(terminal, b"w save", sender)
+            for word in (b"1 stream, by number", b"ID ends", b"lost", b"late p99", b"margin min", b"01:0007"):
+                self.assertIn(word, seen)
+            os.write(terminal, b"p")
+            self.until(terminal, b"paused", sender)
+            os.write(terminal, b"s")  # a picture that stands still is sorted too
+            self.until(terminal, b"lost", sender)
+        os.write(terminal, b"q")
+        self.until(terminal, b"Interval between arrivals, ns")
+        self.assertEqual(process.wait(60), 0)
+
     def test_a_terminal_of_a_few_cells(self):
         """Fewer than a line has characters, from the start."""
         for size in ((3, 10), (2, 3), (1, 1)):

@@ -1,0 +1,23 @@
+/*
+ * What of a live capture this machine lost before it was read: no network is to blame for that.
+ */
+#ifndef TT_CLI_WATCH_DROPS_H
+#define TT_CLI_WATCH_DROPS_H
+
+#include <pcap/pcap.h>
+#include <stdint.h>
+
+struct tt_watch_drops {
+    int64_t buffer;    /* in the capture's; -1: unknown */
+    int64_t interface; /* before: the interface's buffers, or a processor's queue */
+};
+
+/* Since the capture was opened, and since the interface was made. */
+struct tt_watch_drops tt_watch_drops_count(pcap_t *pcap, const char *ifname);
+/* Since `before`. */
+struct tt_watch_drops tt_watch_drops_since(pcap_t *pcap, const char *ifname,
+                                           const struct tt_watch_drops *before);
+/* All that are known of. */
+uint64_t tt_watch_drops_sum(const struct tt_watch_drops *drops);
+
+#endif
