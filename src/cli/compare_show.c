@@ -7,7 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "cli/machine_card.h"
 #include "cli/watch_show.h"
 #include "report/html_chart.h"
 #include "report/json.h"
@@ -143,8 +142,8 @@ static void draw(struct tt_html *page, const struct tt_compared *compared)
 {
     for (int i = 0; i < 2; i++) {
         const struct tt_observed *o = compared->streams[i];
-        const struct tt_chart interval = {"Interval over time", "interval", NULL, 0};
-        const struct tt_chart tail = {"Lateness, the tail", "lateness", NULL, 0};
+        const struct tt_chart interval = {"Interval over time", "interval", NULL, 0, 0};
+        const struct tt_chart tail = {"Lateness, the tail", "lateness", NULL, 0, 0};
 
         tt_html_heading(page, sides[i]);
         tt_html_row_begin(page);
@@ -165,7 +164,6 @@ static int write_page(const struct tt_compared *compared, const char *path)
     }
     show_all(compared, &out);
     draw(&page, compared);
-    tt_machine_card(&page, -1, NULL);
     return tt_html_close(&page);
 }
 
