@@ -9,7 +9,7 @@ struct tt_watch_drops tt_watch_drops_count(pcap_t *pcap, const char *ifname)
 {
     struct tt_watch_drops drops = {
         .buffer = -1,
-        .interface = (int64_t)tt_interface_rx_dropped(ifname),
+        .interface = (int64_t)(tt_interface_rx_missed(ifname) + tt_softnet_dropped(TT_SOFTNET)),
     };
     struct pcap_stat stat; /* its ps_ifdrop may be of another namespace's interface */
 

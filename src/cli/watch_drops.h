@@ -9,7 +9,7 @@
 
 struct tt_watch_drops {
     int64_t buffer;    /* in the capture's; -1: unknown */
-    int64_t interface; /* before: the interface's buffers, or a processor's queue */
+    int64_t interface; /* before: in the interface's, or a processor's queue, for any interface */
 };
 
 /* Since the capture was opened, and since the interface was made. */

@@ -90,7 +90,7 @@ static const struct kind kinds[TT_FINDING_KINDS] = {
     [TT_FINDING_LOST_HERE] =
         {"lost_here",
          "{count} of {of} PDUs ({share}) are missing, up to {longest_pdus} in a row, but this "
-         "machine itself dropped {dropped_here:packet|packets} of the link before they could be "
+         "machine itself dropped {dropped_here:packet|packets} before they could be "
          "read: only what is more than that was lost on the way; give it less to do, or capture "
          "elsewhere"},
     [TT_FINDING_SEQUENCE_JUMPS] = {"sequence_jumps",
