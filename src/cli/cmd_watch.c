@@ -172,6 +172,7 @@ static struct tt_watch_view live_view(struct watch *watch)
         tt_watch_drops_since(watch->capture.pcap, watch->source, &watch->drops_before);
 
     watch->observer.dropped_here = tt_watch_drops_sum(&drops);
+    watch->observer.downs_here = (uint64_t)drops.downs;
     return (struct tt_watch_view){
         .source = watch->source,
         .sources = watch->options.sources,

@@ -9,6 +9,7 @@ struct tt_watch_drops tt_watch_drops_count(pcap_t *pcap, const char *ifname)
 {
     struct tt_watch_drops drops = {
         .buffer = -1,
+        .downs = (int64_t)tt_interface_downs(ifname),
         .interface = (int64_t)(tt_interface_rx_missed(ifname) + tt_softnet_dropped(TT_SOFTNET)),
     };
     struct pcap_stat stat; /* its ps_ifdrop may be of another namespace's interface */
@@ -27,6 +28,7 @@ struct tt_watch_drops tt_watch_drops_since(pcap_t *pcap, const char *ifname,
     /* An interface that was made anew counts anew. */
     drops.interface -= drops.interface >= before->interface ? before->interface : 0;
     drops.buffer -= drops.buffer >= before->buffer && before->buffer > 0 ? before->buffer : 0;
+    drops.downs -= drops.downs >= before->downs ? before->downs : 0;
     return drops;
 }
 

@@ -57,6 +57,7 @@ struct link_facts {
     unsigned tx_queues;
     uint64_t tx_dropped;
     uint64_t rx_missed;
+    uint64_t downs;
 };
 
 static int find_facts(const struct nlattr *attr, void *data)
@@ -66,6 +67,8 @@ static int find_facts(const struct nlattr *attr, void *data)
 
     if (mnl_attr_get_type(attr) == IFLA_NUM_TX_QUEUES) {
         facts->tx_queues = mnl_attr_get_u32(attr);
+    } else if (mnl_attr_get_type(attr) == IFLA_CARRIER_DOWN_COUNT) {
+        facts->downs = mnl_attr_get_u32(attr);
     } else if (mnl_attr_get_type(attr) == IFLA_STATS64) {
         size_t bytes = mnl_attr_get_payload_len(attr);
 
@@ -116,6 +119,11 @@ uint64_t tt_interface_tx_dropped(const char *ifname)
 uint64_t tt_interface_rx_missed(const char *ifname)
 {
     return ask_link(ifname).rx_missed;
+}
+
+uint64_t tt_interface_downs(const char *ifname)
+{
+    return ask_link(ifname).downs;
 }
 
 uint64_t tt_softnet_dropped(const char *path)

@@ -29,6 +29,9 @@ uint64_t tt_interface_tx_dropped(const char *ifname);
  * tag that no VLAN interface here takes is counted there too, read or not. */
 uint64_t tt_interface_rx_missed(const char *ifname);
 
+/* How often it lost its link, or was taken down. */
+uint64_t tt_interface_downs(const char *ifname);
+
 /* Packets of any interface that the queue of the processor that was to take them had no room for,
  * since the machine started; a virtual interface has no other buffer. `path` is TT_SOFTNET but in
  * tests. 0 where nobody says. */

@@ -84,6 +84,27 @@ class Live(Case):
         ahead = time.clock_gettime(time.CLOCK_TAI) - time.time()
         return round(ahead) * SECOND or None
 
+    def test_what_came_while_the_interface_was_down(self):
+        """It is missing, and no port on the way lost it."""
+        process = self.start()
+        self.send(process, vlan=2)
+        with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as sender:
+            sender.bind(("va", 0))
+            subprocess.run("ip link set vb down".split(), check=True)
+            time.sleep(0.1)
+            subprocess.run("ip link set vb up".split(), check=True)
+            last, row = None, {"lost": 0}
+            for index in (100_050, *range(100_060, 200_000)):
+                if sender.send(packet(index, 0, 2, tv=False)) and self.has_line(process):
+                    last = json.loads(process.stdout.readline())
+                    row = last["streams"][0]
+                if row["lost"]:
+                    break
+                time.sleep(0.001)
+        codes = {finding["code"] for finding in row["findings"]}
+        self.assertIn("lost_down", codes)
+        self.assertNotIn("lost", codes)
+
     def test_written_file_survives_a_kill(self):
         path = str(self.folder / "live.pcapng")
         process = self.start("--write", path)
