@@ -11,13 +11,8 @@
 #include <stdio.h>
 
 #include "audio/observer.h"
+#include "cli/watch_drops.h"
 #include "report/html.h"
-
-/* Packets that this machine lost before we saw them. */
-struct tt_watch_drops {
-    int64_t buffer;    /* in the capture's; -1: unknown */
-    int64_t interface; /* before: the interface's buffers, or a processor's queue */
-};
 
 struct tt_watch_view {
     const char *source; /* path or interface; of several files "FIRST and N more" */
