@@ -50,9 +50,12 @@ static const char style[] =
     "margin:.75rem 0;padding:.75rem 1rem;background:var(--card);border-radius:.4rem;"
     "font-size:.9rem}"
     "dt{color:var(--quiet)}dd{margin:0;overflow-wrap:anywhere}"
-    /* On a phone what a row says in words is below the row. */
-    "@media(max-width:40rem){svg text{font-size:15px}.words,.words tbody,.words tr,.words .w"
-    "{display:block}.words th,.words th.w{display:none}.words td{display:inline-block;border:0}"
+    /* On a phone what a row says in words is below the row, and headings are in front of figures.
+     */
+    "@media(max-width:40rem){svg text{font-size:15px}.words,.words caption,.words tbody,.words tr,"
+    ".words .w{display:block}.words th,.words th.w{display:none}"
+    ".words td{display:inline-block;border:0}"
+    ".words .n::before{content:attr(data-th)' ';color:var(--quiet)}"
     ".words td.w{display:block;min-width:0;padding-bottom:.4rem;"
     "border-bottom:1px solid var(--rule)}}"
     "@media print{.scroll{overflow:visible}}";
@@ -172,8 +175,11 @@ void tt_html_table(struct tt_html *page, const char *caption, const struct tt_ta
     for (size_t i = 0; i < table->cell_count; i++) {
         size_t c = i % table->column_count;
 
-        fprintf(out, "%s<td%s>", c == 0 ? "</tr>\n<tr>" : "", cell_class(table, c, words));
-        element(out, "", tt_table_text(table, i), "</td>");
+        fprintf(out, "%s<td%s", c == 0 ? "</tr>\n<tr>" : "", cell_class(table, c, words));
+        if (words && table->columns[c].align == TT_ALIGN_RIGHT) {
+            element(out, " data-th=\"", table->columns[c].heading, "\"");
+        }
+        element(out, ">", tt_table_text(table, i), "</td>");
     }
     fputs("</tr>\n</table>\n</div>\n", out);
 }
