@@ -43,7 +43,7 @@ int tt_watch_page(const struct tt_watch_view *view, const char *path)
 {
     const struct tt_observer *observer = view->observer;
     struct tt_html page;
-    const struct tt_watch_out to = {.page = &page};
+    const struct tt_out to = {.page = &page};
     int error = tt_html_open(&page, path, "tactus watch: AVTP streams");
 
     if (error) {
