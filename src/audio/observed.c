@@ -300,15 +300,6 @@ static int64_t margin_of(const struct tt_conduct_scales *scales, enum tt_scale s
     return tt_widen32(now->stamp, now_ns) - now_ns;
 }
 
-/* Buckets are finest at 0. */
-static void record_near(struct tt_hist *near, int64_t value, int64_t origin, int64_t *kept_origin)
-{
-    if (near->n == 0) {
-        *kept_origin = origin;
-    }
-    tt_hist_record(near, value - *kept_origin);
-}
-
 /* In the scale that the first stamp is nearer in. */
 static void record_margin(struct tt_observed *o, const struct tt_conduct_scales *scales,
                           const struct tt_conduct_pdu *now)
@@ -322,8 +313,10 @@ static void record_margin(struct tt_observed *o, const struct tt_conduct_scales 
                               : TT_SCALE_TAI;
     }
     margin_ns = margin_of(scales, o->margin_scale, now);
+    if (o->margin.n == 0) {
+        tt_hist_set_origin(&o->margin, margin_ns);
+    }
     tt_hist_record(&o->margin, margin_ns);
-    record_near(&o->margin_near, margin_ns, margin_ns, &o->margin_origin_ns);
 }
 
 static void record_fresh(struct tt_observed *o, const struct tt_conduct_scales *scales,
@@ -360,9 +353,10 @@ static void record_interval(struct tt_observed *o, int64_t arrival_ns)
     int64_t period_ns = media_ns(o, 1);
 
     o->interval_ns = arrival_ns - o->last_ns;
+    if (o->interval.n == 0) {
+        tt_hist_set_origin(&o->interval, period_ns > 0 ? period_ns : o->interval_ns);
+    }
     tt_hist_record(&o->interval, o->interval_ns);
-    record_near(&o->interval_near, o->interval_ns, period_ns > 0 ? period_ns : o->interval_ns,
-                &o->interval_origin_ns);
     tt_history_record(&o->interval_history, arrival_ns, o->interval_ns);
 }
 

@@ -69,10 +69,6 @@ struct tt_observed {
     struct tt_hist lateness; /* against the media grid; AAF and CRF */
     struct tt_hist margin;   /* AAF: presentation - arrival, in margin_scale */
     enum tt_scale margin_scale;
-    struct tt_hist interval_near; /* the two about an origin: finer there, for drawings */
-    struct tt_hist margin_near;
-    int64_t interval_origin_ns; /* the PDU's period, where it is known */
-    int64_t margin_origin_ns;
     bool interval_known; /* of the latest PDU: since the one before is known, … */
     int64_t interval_ns; /* … this; */
     bool late_known;     /* … its lateness is known, … */

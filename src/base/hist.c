@@ -150,6 +150,11 @@ void tt_hist_init(struct tt_hist *h)
     memset(h, 0, sizeof(*h));
 }
 
+void tt_hist_set_origin(struct tt_hist *h, int64_t origin)
+{
+    bound_store(&h->origin, origin);
+}
+
 /* As add_moments, where |d| < 2^32: nearly always, and records must be quick. Without a branch on
  * the sign, which goes at random. */
 static void add_near(struct tt_hist *h, int64_t d)
@@ -179,7 +184,7 @@ static void add_moments(struct tt_hist *h, struct signed65 d)
 
 void tt_hist_record(struct tt_hist *h, int64_t value)
 {
-    uint64_t *buckets = value < 0 ? h->negative : h->positive;
+    struct signed65 distance = difference(value, h->origin);
     int64_t d;
 
     if (h->n == 0) {
@@ -196,7 +201,7 @@ void tt_hist_record(struct tt_hist *h, int64_t value)
         add_near(h, d);
     else
         add_moments(h, difference(value, h->first));
-    word_count(&buckets[bucket_of(value < 0 ? 0 - (uint64_t)value : (uint64_t)value)]);
+    word_count(&(distance.negative ? h->negative : h->positive)[bucket_of(distance.magnitude)]);
 }
 
 /*
@@ -226,6 +231,28 @@ static void merge_moments(struct tt_hist *into, const struct tt_hist *from)
     wide_accumulate(into->square, false, c.magnitude, product);
 }
 
+/* About another origin what is in a bucket counts as its middle. */
+static void merge_buckets(struct tt_hist *into, const struct tt_hist *from)
+{
+    size_t at = 0;
+    int64_t value;
+    uint64_t count;
+
+    if (into->origin == from->origin) {
+        for (unsigned i = 0; i < TT_HIST_BUCKETS; i++) {
+            into->positive[i] += from->positive[i];
+            into->negative[i] += from->negative[i];
+        }
+        return;
+    }
+    while (tt_hist_next(from, &at, &value, &count)) {
+        struct signed65 distance = difference(value, into->origin);
+
+        (distance.negative ? into->negative : into->positive)[bucket_of(distance.magnitude)] +=
+            count;
+    }
+}
+
 void tt_hist_merge(struct tt_hist *into, const struct tt_hist *from)
 {
     if (from->n == 0)
@@ -240,10 +267,7 @@ void tt_hist_merge(struct tt_hist *into, const struct tt_hist *from)
         into->min = from->min;
     if (from->max > into->max)
         into->max = from->max;
-    for (unsigned i = 0; i < TT_HIST_BUCKETS; i++) {
-        into->positive[i] += from->positive[i];
-        into->negative[i] += from->negative[i];
-    }
+    merge_buckets(into, from);
 }
 
 static int64_t clamp(const struct tt_hist *h, int64_t value)
@@ -256,6 +280,18 @@ static int64_t clamp(const struct tt_hist *h, int64_t value)
     return value > max ? max : value;
 }
 
+/* A bucket's middle, within what was recorded. */
+static int64_t value_of(const struct tt_hist *h, bool positive, unsigned bucket)
+{
+    int64_t middle = bucket_middle(bucket);
+    int64_t value;
+
+    if (__builtin_add_overflow(bound_load(&h->origin), positive ? middle : -middle, &value)) {
+        value = positive ? INT64_MAX : INT64_MIN;
+    }
+    return clamp(h, value);
+}
+
 int64_t tt_hist_percentile(const struct tt_hist *h, unsigned per_mille)
 {
     uint64_t rank = h->n / 1000 * per_mille + (h->n % 1000 * per_mille + 999) / 1000;
@@ -264,20 +300,19 @@ int64_t tt_hist_percentile(const struct tt_hist *h, unsigned per_mille)
     for (unsigned i = TT_HIST_BUCKETS; i > 0; i--) {
         below += h->negative[i - 1];
         if (below >= rank)
-            return clamp(h, -bucket_middle(i - 1));
+            return value_of(h, false, i - 1);
     }
     for (unsigned i = 0; i < TT_HIST_BUCKETS; i++) {
         below += h->positive[i];
         if (below >= rank)
-            return clamp(h, bucket_middle(i));
+            return value_of(h, true, i);
     }
     return h->max;
 }
 
-int64_t tt_hist_step(int64_t value)
+int64_t tt_hist_step(const struct tt_hist *h, int64_t value)
 {
-    uint64_t magnitude = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-    unsigned power = bucket_of(magnitude) >> TT_HIST_STEP_BITS;
+    unsigned power = bucket_of(difference(value, h->origin).magnitude) >> TT_HIST_STEP_BITS;
 
     return power <= 1 ? 1 : INT64_C(1) << (power - 1);
 }
@@ -291,7 +326,7 @@ bool tt_hist_next(const struct tt_hist *h, size_t *at, int64_t *ret_value, uint6
         uint64_t count = word_load(positive ? &h->positive[bucket] : &h->negative[bucket]);
 
         if (count > 0) {
-            *ret_value = clamp(h, positive ? bucket_middle(bucket) : -bucket_middle(bucket));
+            *ret_value = value_of(h, positive, bucket);
             *ret_count = count;
             return true;
         }

@@ -142,8 +142,8 @@ static void draw(struct tt_html *page, const struct tt_compared *compared)
 {
     for (int i = 0; i < 2; i++) {
         const struct tt_observed *o = compared->streams[i];
-        const struct tt_chart interval = {"Interval over time", "interval", NULL, 0, 0};
-        const struct tt_chart tail = {"Lateness, the tail", "lateness", NULL, 0, 0};
+        const struct tt_chart interval = {"Interval over time", "interval", NULL, 0};
+        const struct tt_chart tail = {"Lateness, the tail", "lateness", NULL, 0};
 
         tt_html_heading(page, sides[i]);
         tt_html_row_begin(page);

@@ -13,14 +13,12 @@
 static void draw_stream(struct tt_html *page, size_t number, const struct tt_observed *o)
 {
     const struct tt_chart_mark late = {0, "presentation"};
-    const struct tt_chart interval = {"Interval between arrivals", "interval", NULL, 0, 0};
-    const struct tt_chart spread = {"Intervals, how many of each", "interval", NULL, 0,
-                                    o->interval_origin_ns};
-    const struct tt_chart lateness = {"Lateness over time", "lateness", NULL, 0, 0};
-    const struct tt_chart histogram = {"Lateness, how many of each", "lateness", NULL, 0, 0};
-    const struct tt_chart tail = {"Lateness, the tail", "lateness", NULL, 0, 0};
-    const struct tt_chart margin = {"Margin before presentation", "margin", &late, 1,
-                                    o->margin_origin_ns};
+    const struct tt_chart interval = {"Interval between arrivals", "interval", NULL, 0};
+    const struct tt_chart spread = {"Intervals, how many of each", "interval", NULL, 0};
+    const struct tt_chart lateness = {"Lateness over time", "lateness", NULL, 0};
+    const struct tt_chart histogram = {"Lateness, how many of each", "lateness", NULL, 0};
+    const struct tt_chart tail = {"Lateness, the tail", "lateness", NULL, 0};
+    const struct tt_chart margin = {"Margin before presentation", "margin", &late, 1};
     char heading[TT_STREAM_ID_TEXT + TT_SUBTYPE_TEXT + 40];
     char id[TT_STREAM_ID_TEXT];
     char subtype[TT_SUBTYPE_TEXT];
@@ -31,11 +29,11 @@ static void draw_stream(struct tt_html *page, size_t number, const struct tt_obs
     tt_html_heading(page, heading);
     tt_html_row_begin(page);
     tt_chart_timeline(page, &interval, &o->interval_history);
-    tt_chart_histogram(page, &spread, &o->interval_near);
+    tt_chart_histogram(page, &spread, &o->interval);
     tt_chart_timeline(page, &lateness, &o->lateness_history);
     tt_chart_histogram(page, &histogram, &o->lateness);
     tt_chart_tail(page, &tail, &o->lateness);
-    tt_chart_histogram(page, &margin, &o->margin_near);
+    tt_chart_histogram(page, &margin, &o->margin);
     tt_html_row_end(page);
 }
 

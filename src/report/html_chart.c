@@ -115,7 +115,6 @@ void tt_chart_histogram(struct tt_html *page, const struct tt_chart *chart,
         return;
     }
     tt_bars_fill(&bars, hist, BARS);
-    bars.from += chart->origin_ns;
     across = axis_across((double)bars.from,
                          (double)bars.from + (double)bars.count * (double)bars.width, false);
     up = axis_up(0, (double)bars.most, false);

@@ -23,7 +23,6 @@ struct tt_chart {
     const char *quantity; /* what a value is, for the axis: "lateness" */
     const struct tt_chart_mark *marks;
     size_t mark_count;
-    int64_t origin_ns; /* of a histogram: what is added to each value */
 };
 
 /* Counts in up to 48 bars, from the 0.1 % to the 99.9 % percentile. Nothing where it is empty. */

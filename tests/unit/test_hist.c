@@ -296,9 +296,47 @@ static void test_through_the_buckets(void **state)
         seen += count;
     }
     assert_true(seen == h->n);
-    assert_true(tt_hist_step(1023) == 1 && tt_hist_step(-1024) == 2);
-    assert_true(tt_hist_step(125000) == 128 && tt_hist_step(131072) == 256);
+    assert_true(tt_hist_step(h, 1023) == 1 && tt_hist_step(h, -1024) == 2);
+    assert_true(tt_hist_step(h, 125000) == 128 && tt_hist_step(h, 131072) == 256);
     free(h);
+}
+
+/* About an origin percentiles are as fine as about 0, and what merges with it does so by its
+ * values. */
+static void test_origin(void **state)
+{
+    static const int64_t origins[] = {125000, -1999000, INT64_MAX, INT64_MIN, 0};
+    uint64_t random = 11;
+
+    (void)state;
+    for (size_t o = 0; o < TT_COUNT_OF(origins); o++) {
+        struct tt_hist *about = (struct tt_hist *)calloc(1, sizeof(*about));
+        struct tt_hist *plain = (struct tt_hist *)calloc(1, sizeof(*plain));
+        struct tt_summary summary;
+        int64_t sorted[999];
+
+        assert_non_null(about);
+        assert_non_null(plain);
+        tt_hist_set_origin(about, origins[o]);
+        for (int i = 0; i < 999; i++) { /* within 500 of it */
+            int64_t off = (int64_t)random_below(&random, 500);
+
+            sorted[i] = origins[o] > 0 ? origins[o] - off : origins[o] + off;
+            tt_hist_record(about, sorted[i]);
+            tt_hist_record(plain, sorted[i]);
+        }
+        qsort(sorted, 999, sizeof(sorted[0]), compare);
+        tt_hist_summarize(about, &summary);
+        assert_true(summary.p50 == sorted[499] && summary.p99 == sorted[989]);
+        assert_true(tt_hist_step(about, sorted[0]) == 1);
+        tt_hist_merge(plain, about);
+        assert_true(plain->n == 1998 && plain->min == sorted[0] && plain->max == sorted[998]);
+        tt_hist_summarize(plain, &summary);
+        assert_true(llabs(summary.p50 / 1024 - sorted[499] / 1024) <=
+                    llabs(sorted[499] / 1024 / 1024) + 1);
+        free(about);
+        free(plain);
+    }
 }
 
 /* One value apart from 2^40 others: what is left of the squares is a 2^40th of them. */
@@ -394,6 +432,7 @@ int main(void)
         cmocka_unit_test(test_merge),
         cmocka_unit_test(test_extremes),
         cmocka_unit_test(test_many),
+        cmocka_unit_test(test_origin),
         cmocka_unit_test(test_one_apart),
         cmocka_unit_test(test_through_the_buckets),
         cmocka_unit_test(test_a_reader_beside_the_writer),
