@@ -150,9 +150,10 @@ void tt_hist_init(struct tt_hist *h)
     memset(h, 0, sizeof(*h));
 }
 
-void tt_hist_set_origin(struct tt_hist *h, int64_t origin)
+void tt_hist_set_origin(struct tt_hist *h, int64_t origin, unsigned shift)
 {
     bound_store(&h->origin, origin);
+    __atomic_store_n(&h->shift, shift, __ATOMIC_RELAXED);
 }
 
 /* As add_moments, where |d| < 2^32: nearly always, and records must be quick. Without a branch on
@@ -182,9 +183,17 @@ static void add_moments(struct tt_hist *h, struct signed65 d)
     wide_add(h->square, 3, 1, square[1]);
 }
 
+/* Without a branch on which side of the origin it is, which goes at random. */
+static uint64_t *bucket_at(struct tt_hist *h, int64_t value)
+{
+    uint64_t below = value < h->origin;
+    uint64_t magnitude = (((uint64_t)value - (uint64_t)h->origin) ^ (0 - below)) + below;
+
+    return &h->buckets[below][bucket_of(magnitude >> h->shift)];
+}
+
 void tt_hist_record(struct tt_hist *h, int64_t value)
 {
-    struct signed65 distance = difference(value, h->origin);
     int64_t d;
 
     if (h->n == 0) {
@@ -201,7 +210,7 @@ void tt_hist_record(struct tt_hist *h, int64_t value)
         add_near(h, d);
     else
         add_moments(h, difference(value, h->first));
-    word_count(&(distance.negative ? h->negative : h->positive)[bucket_of(distance.magnitude)]);
+    word_count(bucket_at(h, value));
 }
 
 /*
@@ -238,18 +247,15 @@ static void merge_buckets(struct tt_hist *into, const struct tt_hist *from)
     int64_t value;
     uint64_t count;
 
-    if (into->origin == from->origin) {
+    if (into->origin == from->origin && into->shift == from->shift) {
         for (unsigned i = 0; i < TT_HIST_BUCKETS; i++) {
-            into->positive[i] += from->positive[i];
-            into->negative[i] += from->negative[i];
+            into->buckets[0][i] += from->buckets[0][i];
+            into->buckets[1][i] += from->buckets[1][i];
         }
         return;
     }
     while (tt_hist_next(from, &at, &value, &count)) {
-        struct signed65 distance = difference(value, into->origin);
-
-        (distance.negative ? into->negative : into->positive)[bucket_of(distance.magnitude)] +=
-            count;
+        *bucket_at(into, value) += count;
     }
 }
 
@@ -283,7 +289,8 @@ static int64_t clamp(const struct tt_hist *h, int64_t value)
 /* A bucket's middle, within what was recorded. */
 static int64_t value_of(const struct tt_hist *h, bool positive, unsigned bucket)
 {
-    int64_t middle = bucket_middle(bucket);
+    unsigned shift = __atomic_load_n(&h->shift, __ATOMIC_RELAXED);
+    int64_t middle = (bucket_middle(bucket) << shift) + (INT64_C(1) << shift) / 2;
     int64_t value;
 
     if (__builtin_add_overflow(bound_load(&h->origin), positive ? middle : -middle, &value)) {
@@ -298,12 +305,12 @@ int64_t tt_hist_percentile(const struct tt_hist *h, unsigned per_mille)
     uint64_t below = 0;
 
     for (unsigned i = TT_HIST_BUCKETS; i > 0; i--) {
-        below += h->negative[i - 1];
+        below += h->buckets[1][i - 1];
         if (below >= rank)
             return value_of(h, false, i - 1);
     }
     for (unsigned i = 0; i < TT_HIST_BUCKETS; i++) {
-        below += h->positive[i];
+        below += h->buckets[0][i];
         if (below >= rank)
             return value_of(h, true, i);
     }
@@ -312,9 +319,10 @@ int64_t tt_hist_percentile(const struct tt_hist *h, unsigned per_mille)
 
 int64_t tt_hist_step(const struct tt_hist *h, int64_t value)
 {
-    unsigned power = bucket_of(difference(value, h->origin).magnitude) >> TT_HIST_STEP_BITS;
+    unsigned power =
+        bucket_of(difference(value, h->origin).magnitude >> h->shift) >> TT_HIST_STEP_BITS;
 
-    return power <= 1 ? 1 : INT64_C(1) << (power - 1);
+    return (power <= 1 ? INT64_C(1) : INT64_C(1) << (power - 1)) << h->shift;
 }
 
 bool tt_hist_next(const struct tt_hist *h, size_t *at, int64_t *ret_value, uint64_t *ret_count)
@@ -323,7 +331,7 @@ bool tt_hist_next(const struct tt_hist *h, size_t *at, int64_t *ret_value, uint6
         size_t i = (*at)++;
         bool positive = i >= TT_HIST_BUCKETS;
         unsigned bucket = (unsigned)(positive ? i - TT_HIST_BUCKETS : TT_HIST_BUCKETS - 1 - i);
-        uint64_t count = word_load(positive ? &h->positive[bucket] : &h->negative[bucket]);
+        uint64_t count = word_load(&h->buckets[!positive][bucket]);
 
         if (count > 0) {
             *ret_value = value_of(h, positive, bucket);

@@ -33,12 +33,12 @@ struct tt_hist {
     uint64_t n;
     int64_t min;
     int64_t max;
-    int64_t origin;     /* of the buckets */
+    int64_t origin;     /* of the buckets, … */
+    unsigned shift;     /* … which are 2^shift wide or wider */
     int64_t first;      /* moments are kept about the first value */
     uint64_t sum[2];    /* of value - first: 128 bits, two's complement, low word first */
     uint64_t square[3]; /* of (value - first)^2: 192 bits, low word first */
-    uint64_t positive[TT_HIST_BUCKETS]; /* value >= origin */
-    uint64_t negative[TT_HIST_BUCKETS]; /* value < origin, by magnitude */
+    uint64_t buckets[2][TT_HIST_BUCKETS]; /* by distance: value >= origin, value < origin */
 };
 
 struct tt_summary {
@@ -53,8 +53,9 @@ struct tt_summary {
 };
 
 void tt_hist_init(struct tt_hist *h);
-/* Percentiles are finest there. As long as nothing is recorded. */
-TT_RT void tt_hist_set_origin(struct tt_hist *h, int64_t origin);
+/* Percentiles are finest there, to 2^shift (0 … 9): what is coarser touches fewer buckets, and is
+ * quicker where there are many distributions. As long as nothing is recorded. */
+TT_RT void tt_hist_set_origin(struct tt_hist *h, int64_t origin, unsigned shift);
 /* Any value. */
 TT_RT void tt_hist_record(struct tt_hist *h, int64_t value);
 void tt_hist_merge(struct tt_hist *into, const struct tt_hist *from);
