@@ -131,6 +131,8 @@ def case_very_short(lab):
     check(last["counters"]["pdus_sent"] == 1 and last["frames"] == 4 and last["xruns"] == last["frames_silence"] == 0, last)
     last = lab.talk(*options(), *EASY, "--rate", "192000", "--duration", "1ns", "tone:440", wait=False).end(code=1)
     check(last["streams"][0]["counters"]["pdus_sent"] == last["streams"][0]["xruns"] == 0, last)
+    shown, _ = lab.run("talk", "-i", TALKER, *options(), "--duration", "1ns", "--loop", source, code=1)
+    check("1: nothing was sent" in shown and "nothing came in" not in shown, shown)  # the file is not at fault
 
 
 def case_ragged_pipe(lab):
