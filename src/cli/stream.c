@@ -57,8 +57,12 @@ int tt_stream_engine_open(struct tt_stream *stream, struct tt_message *ret_messa
         .buffer_frames = buffer_frames(stream),
         .event_capacity = stream->job->report ? EVENTS_OF_FILE : 0,
     };
-    int error = tt_stream_engine_new(&setup, &stream->engine);
+    struct tt_stream_engine engine = {.talk = NULL};
+    int error = tt_stream_engine_new(&setup, &engine);
 
+    pthread_mutex_lock(&stream->mutex);
+    stream->engine = engine;
+    pthread_mutex_unlock(&stream->mutex);
     if (error == 0) {
         stream->buffer_frames = setup.buffer_frames;
         stream->patterns =
@@ -69,6 +73,24 @@ int tt_stream_engine_open(struct tt_stream *stream, struct tt_message *ret_messa
         return tt_say(error, ret_message, "the stream cannot be set up: %s", strerror(-error));
     }
     return 0;
+}
+
+void tt_stream_engine_close(struct tt_stream *stream)
+{
+    pthread_mutex_lock(&stream->mutex);
+    tt_stream_engine_done(&stream->engine);
+    pthread_mutex_unlock(&stream->mutex);
+}
+
+const struct tt_hist *tt_stream_lateness_hold(struct tt_stream *stream)
+{
+    pthread_mutex_lock(&stream->mutex);
+    return tt_stream_engine_lateness(&stream->engine);
+}
+
+void tt_stream_lateness_release(struct tt_stream *stream)
+{
+    pthread_mutex_unlock(&stream->mutex);
 }
 
 static const char *kind_text(struct tt_pattern pattern)

@@ -262,7 +262,7 @@ static void get_ready(struct tt_stream *stream)
     }
     if (stream->live.error < 0 && stream->live.frames == 0) {
         tt_stream_finish(stream);
-        tt_stream_engine_done(&stream->engine); /* or it would start with the others */
+        tt_stream_engine_close(stream); /* or it would start with the others */
         return;
     }
     stream->is_ready =
