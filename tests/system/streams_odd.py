@@ -192,3 +192,17 @@ def case_unread_output(lab):
         check("not all there" in program.errors(), program.errors())
     for fd in (master, slave, reader, writer):
         os.close(fd)
+
+
+def case_interface_deleted_early(lab):
+    """Whoever waits for a talker, for a clock or for samples hears of it too."""
+    os.mkfifo(lab.folder / "in.fifo")
+    waiting = [lab.listen(*options(1), lab.folder / "out.wav", wait=False),
+               lab.talk(*options(2), "--clock", "crf:02:00:00:00:00:01:00CF,91:E0:F0:00:FE:CF", "tone:440", wait=False),
+               lab.talk(*options(3), "--raw", "S16_LE,2,48000", lab.folder / "in.fifo", wait=False)]
+    for program in waiting:
+        program.wait_line("a line", lambda line: True)
+    subprocess.run(["ip", "link", "del", TALKER], check=True)
+    for program in waiting:
+        check(program.end(3)["streams"][0]["state"] == "ended", program.lines[-1:])
+        check("is gone: deleted" in program.errors(), program.errors())
