@@ -263,7 +263,7 @@ static void show_live(struct session *session, const struct tt_shape_counters *n
     const struct tt_gate_shape *job = session->job;
     char mode[80];
 
-    if (!tt_relay_has_room()) {
+    if (!tt_relay_has_room(STDOUT_FILENO)) {
         return;
     }
     if (job->json) {

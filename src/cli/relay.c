@@ -17,6 +17,8 @@
 
 #define STILL_STEPS 200
 #define STEP_NS     (10 * TT_NS_PER_MS)
+/* A line of JSON of hundreds of streams has room; what anybody may have. */
+#define PIPE_BYTES (1 << 20)
 
 struct lane {
     int from; /* of our pipe */
@@ -77,6 +79,7 @@ static void start_lane(struct lane *lane, int fd)
     lane->from = ends[0];
     lane->started = tt_thread_start_plain(&lane->thread, run, lane) == 0;
     if (lane->started) {
+        fcntl(ends[1], F_SETPIPE_SZ, PIPE_BYTES);
         fcntl(ends[1], F_SETFL, O_NONBLOCK);
         dup2(ends[1], fd);
     }
@@ -103,6 +106,16 @@ void tt_relay_start(void)
     }
 }
 
+void tt_relay_start_errors(void)
+{
+    start_lane(&lanes[1], STDERR_FILENO);
+}
+
+static const struct lane *lane_of(int fd)
+{
+    return &lanes[fd == STDERR_FILENO && lanes[1].started];
+}
+
 static bool is_settled(const struct lane *lane)
 {
     int waiting = 0;
@@ -111,9 +124,9 @@ static bool is_settled(const struct lane *lane)
                               !atomic_load(&lane->busy));
 }
 
-bool tt_relay_has_room(void)
+bool tt_relay_has_room(int fd)
 {
-    return is_settled(&lanes[0]);
+    return is_settled(lane_of(fd));
 }
 
 /* Not only late: it takes nothing. */
@@ -127,7 +140,7 @@ static bool is_still(const struct lane *lane)
 int tt_relay_settle(int fd)
 {
     static const struct timespec step = {.tv_nsec = STEP_NS};
-    const struct lane *lane = &lanes[fd == STDERR_FILENO && lanes[1].started];
+    const struct lane *lane = lane_of(fd);
     bool settled = is_settled(lane); /* once so, the end of the pipe makes it busy again */
 
     for (int still = 0; still < STILL_STEPS && !settled; still += is_still(lane)) {

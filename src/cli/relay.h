@@ -12,12 +12,13 @@
 
 /* From here to the end of the process. Where it cannot be had, all stays as it was. */
 void tt_relay_start(void);
-/* All of standard output was passed on, so that there is room for what is shown next. Also where
- * tt_relay_start was not called. */
-bool tt_relay_has_room(void);
+/* Standard error alone, where standard output has samples and its writer waits for nobody. */
+void tt_relay_start_errors(void);
+/* All of standard output or standard error was passed on, so that there is room for what is shown
+ * next. Also where it is not relayed. */
+bool tt_relay_has_room(int fd);
 /* Waits until all of standard output or standard error was passed on, or has stood still for two
- * seconds. 0; -EAGAIN: it was not passed on; -errno: it was refused. 0 where tt_relay_start was not
- * called. */
+ * seconds. 0; -EAGAIN: it was not passed on; -errno: it was refused. 0 where it is not relayed. */
 int tt_relay_settle(int fd);
 
 #endif

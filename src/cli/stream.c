@@ -57,8 +57,12 @@ int tt_stream_engine_open(struct tt_stream *stream, struct tt_message *ret_messa
         .buffer_frames = buffer_frames(stream),
         .event_capacity = stream->job->report ? EVENTS_OF_FILE : 0,
     };
-    int error = tt_stream_engine_new(&setup, &stream->engine);
+    struct tt_stream_engine engine = {.talk = NULL};
+    int error = tt_stream_engine_new(&setup, &engine);
 
+    pthread_mutex_lock(&stream->mutex);
+    stream->engine = engine;
+    pthread_mutex_unlock(&stream->mutex);
     if (error == 0) {
         stream->buffer_frames = setup.buffer_frames;
         stream->patterns =
@@ -69,6 +73,24 @@ int tt_stream_engine_open(struct tt_stream *stream, struct tt_message *ret_messa
         return tt_say(error, ret_message, "the stream cannot be set up: %s", strerror(-error));
     }
     return 0;
+}
+
+void tt_stream_engine_close(struct tt_stream *stream)
+{
+    pthread_mutex_lock(&stream->mutex);
+    tt_stream_engine_done(&stream->engine);
+    pthread_mutex_unlock(&stream->mutex);
+}
+
+const struct tt_hist *tt_stream_lateness_hold(struct tt_stream *stream)
+{
+    pthread_mutex_lock(&stream->mutex);
+    return tt_stream_engine_lateness(&stream->engine);
+}
+
+void tt_stream_lateness_release(struct tt_stream *stream)
+{
+    pthread_mutex_unlock(&stream->mutex);
 }
 
 static const char *kind_text(struct tt_pattern pattern)
@@ -103,18 +125,33 @@ int64_t tt_stream_time_left(const struct tt_stream *stream)
                : stream->begin_mono_ns + stream->duration_ns - tt_cli_now_mono_ns();
 }
 
+/* An engine that has yet to start, or waits for its clock, does not look at the link. */
 static bool has_lost_interface(const struct tt_stream *stream)
 {
-    return (stream->live.state == TT_STREAM_RUNNING || stream->live.state == TT_STREAM_DRAINING) &&
-           atomic_load(&stream->engine.device->state) == TT_DEVICE_GONE;
+    const struct tt_device *device = stream->engine.device;
+    struct tt_link *link = stream->attachment.link;
+    int state = device ? atomic_load(&device->state) : TT_DEVICE_STOPPED;
+
+    return state == TT_DEVICE_GONE || (state == TT_DEVICE_STOPPED && link->ops->is_gone(link));
+}
+
+static void lose_interface(struct tt_stream *stream)
+{
+    bool was_filling = stream->live.state == TT_STREAM_FILLING;
+
+    stream->attachment.notes |= TT_NOTE_LINK_GONE;
+    tt_stream_fail(stream, -ENODEV,
+                   "interface %s is gone: deleted, or moved to another network namespace",
+                   stream->config.ifname);
+    if (was_filling && !stream->card) {
+        tt_stream_engine_close(stream); /* or it would start with the others */
+    }
 }
 
 void tt_stream_step(struct tt_stream *stream)
 {
     if (has_lost_interface(stream)) {
-        tt_stream_fail(stream, -ENODEV,
-                       "interface %s is gone: deleted, or moved to another network namespace",
-                       stream->config.ifname);
+        lose_interface(stream);
     } else if (stream->role == TT_ROLE_TALKER) {
         tt_stream_talk_step(stream);
     } else {

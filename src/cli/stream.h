@@ -3,8 +3,8 @@
  * or a bridge does that, where the source or sink is a sound card.
  *
  * Threads: _open and _close belong to the command, _step and _finish to the feeder, and
- * _status_read to whoever shows it. Nothing here is touched by the real-time thread but the buffer
- * between.
+ * _status_read and _lateness_hold to whoever shows it. Nothing here is touched by the real-time
+ * thread but the buffer between.
  *
  * Invariant: time goes on. What a source does not give in time is silence on the wire, what a sink
  * does not take in time is silence in it (or, where it runs by its own clock, nothing), each of its
@@ -86,7 +86,7 @@ struct tt_stream {
     bool is_ready; /* to start, with its group */
 
     struct tt_stream_status live; /* the feeder's own */
-    pthread_mutex_t mutex;
+    pthread_mutex_t mutex;        /* held where `engine` comes or goes, and for: */
     struct tt_stream_status shared;
 };
 
@@ -114,6 +114,10 @@ void tt_stream_publish(struct tt_stream *stream);
 void tt_stream_status_read(struct tt_stream *stream, bool anew,
                            struct tt_stream_status *ret_status);
 
+/* The distribution of its engine, which stays until it is released; NULL: it has no engine. */
+const struct tt_hist *tt_stream_lateness_hold(struct tt_stream *stream);
+void tt_stream_lateness_release(struct tt_stream *stream);
+
 /* Of what was given, since the start of the command; INT64_MAX: for ever. */
 int64_t tt_stream_time_left(const struct tt_stream *stream);
 /* It ends here, and why. */
@@ -128,5 +132,7 @@ void tt_stream_listen_finish(struct tt_stream *stream);
 
 /* The engine of a stream whose shape is known, and a block. 0 or -errno with *ret_message. */
 int tt_stream_engine_open(struct tt_stream *stream, struct tt_message *ret_message);
+/* Before its group has started. */
+void tt_stream_engine_close(struct tt_stream *stream);
 
 #endif

@@ -278,7 +278,7 @@ static void get_ready(struct tt_stream *stream)
     if (stream->live.frames == 0 &&
         (stream->live.error < 0 || (!stream->card && is_time_up(stream)))) {
         tt_stream_finish(stream);
-        tt_stream_engine_done(&stream->engine); /* or it would start with the others */
+        tt_stream_engine_close(stream); /* or it would start with the others */
         return;
     }
     if (stream->source_ended) {

@@ -14,8 +14,10 @@
 #include "base/ns.h"
 #include "cli/cmd.h"
 #include "cli/feeder.h"
+#include "cli/relay.h"
 #include "cli/stream_clock.h"
 #include "cli/stream_set.h"
+#include "cli/streams_beat.h"
 #include "cli/streams_metrics.h"
 #include "cli/streams_show.h"
 #include "os/clock.h"
@@ -23,7 +25,6 @@
 #include "os/notify.h"
 #include "report/json.h"
 #include "report/note.h"
-#include "report/plural.h"
 #include "report/stream_report.h"
 
 #define LOOK_NS     (100 * TT_NS_PER_MS)
@@ -52,10 +53,7 @@ struct streams {
     int64_t next_metrics_ns;
     unsigned said;     /* notes */
     bool waiting_said; /* of sources that give nothing */
-    bool ready;        /* the manager knows */
-    int64_t next_beat_ns;
-    int64_t *beat_frames;
-    uint_least64_t beat_rounds;
+    struct tt_streams_beat beat;
 };
 
 static bool is_usage(int error)
@@ -202,7 +200,7 @@ static void show(struct streams *s)
 {
     int64_t now_ns = tt_cli_now_mono_ns();
     int64_t interval_ns = s->options->json ? JSON_NS : s->redraw ? REDRAW_NS : LOG_NS;
-    bool due = now_ns >= s->next_show_ns;
+    bool due = now_ns >= s->next_show_ns && tt_relay_has_room(fileno(s->out));
 
     look(s, due);
     publish(s, now_ns);
@@ -220,53 +218,6 @@ static void show(struct streams *s)
     }
 }
 
-static bool is_ready(const struct streams *s)
-{
-    for (size_t i = 0; i < s->count; i++) {
-        if (s->statuses[i].state == TT_STREAM_FILLING) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Whether the feeder and every running engine have moved since the last time. */
-static bool have_moved(struct streams *s)
-{
-    uint_least64_t rounds = atomic_load(&s->feeder.rounds);
-    bool moved = rounds != s->beat_rounds;
-
-    s->beat_rounds = rounds;
-    for (size_t i = 0; i < s->count; i++) {
-        const struct tt_stream_status *status = &s->statuses[i];
-
-        if (status->state == TT_STREAM_RUNNING && !status->without_clock &&
-            status->engine_frame == s->beat_frames[i]) {
-            moved = false;
-        }
-        s->beat_frames[i] = status->engine_frame;
-    }
-    return moved;
-}
-
-static void notify(struct streams *s)
-{
-    int64_t watchdog_ns = tt_notify_watchdog_ns();
-    char text[128];
-
-    if (!s->ready && is_ready(s)) {
-        snprintf(text, sizeof(text), "READY=1\nSTATUS=%zu %s at work", s->count,
-                 tt_plural(s->count, "stream", "streams"));
-        tt_notify(text);
-        s->ready = true;
-        s->next_beat_ns = tt_cli_now_mono_ns();
-    }
-    if (s->ready && watchdog_ns > 0 && tt_cli_now_mono_ns() >= s->next_beat_ns && have_moved(s)) {
-        tt_notify("WATCHDOG=1");
-        s->next_beat_ns = tt_cli_now_mono_ns() + watchdog_ns / 3;
-    }
-}
-
 static void work(struct streams *s)
 {
     struct tt_clock *clock = tt_clock_system();
@@ -275,7 +226,7 @@ static void work(struct streams *s)
     while (!tt_cli_interrupted() && !atomic_load(&s->feeder.done)) {
         clock->ops->sleep_until(clock, tt_cli_now_mono_ns() + LOOK_NS);
         show(s);
-        notify(s);
+        tt_streams_beat(&s->beat, s->statuses, s->count, &s->feeder);
     }
     tt_notify("STOPPING=1");
 }
@@ -298,6 +249,7 @@ static int conclude(struct streams *s)
     int code;
 
     look(s, true);
+    (void)tt_relay_settle(fileno(s->out)); /* what was shown leaves room for the end */
     if (s->redraw && s->lines_drawn > 0) {
         fprintf(s->out, "\033[%dA\033[J", s->lines_drawn);
     }
@@ -336,6 +288,8 @@ static void leave_it(const struct streams *s)
     tt_cli_say(s->command, "a source or sink has not answered for 5 s (a disk, a network mount?): "
                            "leaving without it; a file may lack its end");
     fflush(NULL);
+    (void)tt_relay_settle(STDOUT_FILENO);
+    (void)tt_relay_settle(STDERR_FILENO);
     _exit(TT_EXIT_ENVIRONMENT);
 }
 
@@ -416,8 +370,8 @@ static int run_jobs(struct streams *s)
 
     s->streams = calloc(s->count, sizeof(*s->streams));
     s->statuses = calloc(s->count, sizeof(*s->statuses));
-    s->beat_frames = calloc(s->count, sizeof(*s->beat_frames));
-    if (!s->streams || !s->statuses || !s->beat_frames ||
+    s->beat.frames = calloc(s->count, sizeof(*s->beat.frames));
+    if (!s->streams || !s->statuses || !s->beat.frames ||
         tt_stream_group_init(&s->group, (unsigned)s->count, s->options->cpu) < 0) {
         tt_cli_say(s->command, "out of memory");
         s->count = 0;
@@ -436,7 +390,7 @@ static int run_jobs(struct streams *s)
     tt_stream_clock_close(&s->clock);
     free(s->streams);
     free(s->statuses);
-    free(s->beat_frames);
+    free(s->beat.frames);
     return code;
 }
 
@@ -462,6 +416,11 @@ static int run(const struct tt_stream_set *set)
         return code;
     }
     s.redraw = !options->json && isatty(fileno(s.out)) == 1;
+    if (audio_out) {
+        tt_relay_start_errors();
+    } else {
+        tt_relay_start();
+    }
     tt_cli_catch_interrupt();
     signal(SIGPIPE, SIG_IGN);
     code = run_jobs(&s);

@@ -156,13 +156,14 @@ static void write_lateness(const struct tt_streams_view *view, const json_t *str
                        ? "Departure after the launch time that was due."
                        : "Arrival after the presentation time; negative is in time.");
     for (size_t i = 0; i < view->count; i++) {
-        const struct tt_hist *hist = tt_stream_engine_lateness(&view->streams[i].engine);
+        const struct tt_hist *hist = tt_stream_lateness_hold(&view->streams[i]);
 
         if (hist) {
             size_t n = labels_of(json_array_get(streams, i), labels);
 
             tt_prom_histogram(out, name, labels, n, &bounds, hist);
         }
+        tt_stream_lateness_release(&view->streams[i]);
     }
 }
 

@@ -15,7 +15,7 @@
 #define TT_STREAMS_LINES 8 /* of so many there is a line each; of the rest a sum */
 
 struct tt_streams_view {
-    const struct tt_stream *streams;
+    struct tt_stream *streams;
     const struct tt_stream_clock *clock;
     const struct tt_stream_status *statuses;
     size_t count;

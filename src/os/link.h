@@ -54,6 +54,9 @@ struct tt_link_ops {
     int (*waiting)(struct tt_link *link);
     /* Whether the interface is up and has a carrier, as far as can be told. */
     bool (*is_up)(struct tt_link *link);
+    /* Whether the interface is gone for good, for who neither sends nor receives; any thread may
+     * ask, whatever the others do. */
+    bool (*is_gone)(struct tt_link *link);
     /* From now on packets leave when they are sent, past the kernel's qdiscs, which can refuse them
      * no more: launch times are no longer kept. 0 or -errno. */
     int (*bypass)(struct tt_link *link);

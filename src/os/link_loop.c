@@ -263,6 +263,12 @@ static bool loop_is_up(struct tt_link *link)
     return true;
 }
 
+static bool loop_is_gone(struct tt_link *link)
+{
+    (void)link;
+    return false;
+}
+
 static int loop_bypass(struct tt_link *link)
 {
     link->keeps_launch_times = false;
@@ -310,6 +316,7 @@ static const struct tt_link_ops loop_ops = {
     .collect_errors = loop_collect_errors,
     .waiting = loop_waiting,
     .is_up = loop_is_up,
+    .is_gone = loop_is_gone,
     .bypass = loop_bypass,
     .receive_drops = loop_receive_drops,
     .close = loop_close,

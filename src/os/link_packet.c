@@ -144,6 +144,11 @@ bool tt_link_packet_is_gone(int fd)
     return getsockname(fd, (struct sockaddr *)&address, &bytes) == 0 && address.sll_ifindex < 0;
 }
 
+static bool packet_is_gone(struct tt_link *link)
+{
+    return tt_link_packet_is_gone(packet_of(link)->fd);
+}
+
 static int packet_receive(struct tt_link *link, struct tt_link_packet *packets, int n)
 {
     struct packet_link *p = packet_of(link);
@@ -153,7 +158,7 @@ static int packet_receive(struct tt_link *link, struct tt_link_packet *packets, 
     while (taken < n && tt_packet_ring_take(&p->ring, &packets[taken])) {
         taken++;
     }
-    if (taken == 0 && tt_link_packet_is_gone(p->fd)) {
+    if (taken == 0 && packet_is_gone(link)) {
         return -ENXIO;
     }
     if (taken > 0 && tt_clock_tai_offset(&tai_offset_s) == 0) {
@@ -273,6 +278,7 @@ static const struct tt_link_ops packet_ops = {
     .collect_errors = packet_collect_errors,
     .waiting = packet_waiting,
     .is_up = packet_is_up,
+    .is_gone = packet_is_gone,
     .bypass = packet_bypass,
     .receive_drops = packet_receive_drops,
     .close = packet_close,

@@ -1,13 +1,16 @@
 """Cases of test_streams.py: `tactus talk` and `tactus listen` with ends that are odd, missing or full."""
+import fcntl
 import json
 import os
+import pty
 import signal
 import socket
 import subprocess
+import termios
 import time
 
 from sound import noise, write_wav
-from streams_lab import EASY, LISTENER, TALKER, check, options, stream, write_streams
+from streams_lab import EASY, LISTENER, TALKER, Program, check, options, stream, write_streams
 
 
 def case_closed_descriptors(lab):
@@ -222,3 +225,41 @@ def case_options_without_effect(lab):
     for words in ("--loop has no effect: it is for a file, and tone:440 is none",
                   "--quality has no effect: it is for a sound card (alsa:DEVICE), and tone:440 is none"):
         check(words in errors, words, "said:", errors)
+
+
+def case_unread_output(lab):
+    """A terminal that is stopped and a pipe that nobody reads cost what is shown, and nothing else: the manager hears of
+    the streams, the time that was given ends them, and so does an interrupt."""
+    shape = ["--format", "INT16", "--rate", "48000", "--channels", "2"]
+    talk = [lab.tactus, "talk", "-i", TALKER, *EASY]
+    listen = [lab.tactus, "listen", "-i", LISTENER, "--buffer", "10s", *shape]
+    master, slave = pty.openpty()
+    stopped = [Program(lab, words, stdout=slave, WATCHDOG_USEC="300000")
+               for words in ([*talk, *options(1), "tone:440"], [*listen, *options(1), lab.folder / "out.wav"])]
+    reader, writer = os.pipe()
+    fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 4096)
+    unread = Program(lab, [*talk, *options(2), "--json", "--duration", "5s", "tone:440"], stdout=writer)
+    termios.tcflow(slave, termios.TCOOFF)
+    for program in stopped:
+        program.told.clear()
+        program.wait_told("WATCHDOG=1", times=20)
+        program.process.send_signal(signal.SIGINT)
+    for program in (*stopped, unread):  # that by itself
+        program.end(3)
+        check("not all there" in program.errors(), program.errors())
+    for fd in (master, slave, reader, writer):
+        os.close(fd)
+
+
+def case_interface_deleted_early(lab):
+    """Whoever waits for a talker, for a clock or for samples hears of it too."""
+    os.mkfifo(lab.folder / "in.fifo")
+    waiting = [lab.listen(*options(1), lab.folder / "out.wav", wait=False),
+               lab.talk(*options(2), "--clock", "crf:02:00:00:00:00:01:00CF,91:E0:F0:00:FE:CF", "tone:440", wait=False),
+               lab.talk(*options(3), "--raw", "S16_LE,2,48000", lab.folder / "in.fifo", wait=False)]
+    for program in waiting:
+        program.wait_line("a line", lambda line: True)
+    subprocess.run(["ip", "link", "del", TALKER], check=True)
+    for program in waiting:
+        check(program.end(3)["streams"][0]["state"] == "ended", program.lines[-1:])
+        check("is gone: deleted" in program.errors(), program.errors())
