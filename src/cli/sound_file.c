@@ -179,7 +179,8 @@ static int open_sndfile(const char *path, const struct tt_sound_raw *raw,
     }
     file.file = sf_open(path, SFM_READ, &file.info);
     if (!file.file || (file.info.frames == SF_COUNT_MAX && count_frames(path, &file) < 0)) {
-        say_why(sf_strerror(NULL), ret_why);
+        say_why(wav->is_wav && wav->rate_hz == 0 ? "its header gives 0 Hz" : sf_strerror(NULL),
+                ret_why);
         return -EINVAL;
     }
     if (is_raw) {

@@ -267,6 +267,7 @@ def case_interface_deleted(lab):
 def case_messages(lab):
     write_wav(lab.folder / "22k.wav", "S16_LE", 22050, 2, bytes(400))
     write_wav(lab.folder / "48k.wav", "S16_LE", 48000, 6, bytes(1200))
+    write_wav(lab.folder / "0k.wav", "S16_LE", 0, 2, bytes(400))
     (lab.folder / "text.wav").write_text("no sound at all")
     (lab.folder / "bad.json").write_text('{"interface": "va",\n "streams": [{"mtt": "2 ells"}]}')
     two = write_streams(lab, "two.json", [{**stream(n), "source": "-"} for n in (1, 2)], raw="S16_LE,2,48000")
@@ -289,6 +290,7 @@ def case_messages(lab):
                 "talk", *one, "--crf", "02:00:00:00:00:01:0001,91:E0:F0:00:FE:02", "tone:440"]),
             (2, "give best or medium", ["talk", *one, "--quality", "fine", "alsa:null"]),
             (2, "give a number with a unit", ["talk", *one, "--duration", "3", "tone:440"]),
+            (2, "0k.wav cannot be played: its header gives 0 Hz", ["talk", *one, lab.folder / "0k.wav"]),
             (2, "at most 277777h", ["talk", *one, "--duration", "876000h", "tone:440"]),
             (2, "--cpu one: give a number from 0", ["talk", *one, "--cpu", "one", "tone:440"]),
             (2, "there is no such processor", ["talk", *one, "--cpu", "4000", "tone:440"]),
