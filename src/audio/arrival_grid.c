@@ -13,7 +13,9 @@
 #define PDUS_MAX      30000 /* after a gap of more, nothing is known of the grid */
 #define FAR_SPREADS   16
 #define FAR_NS        TT_NS_PER_MS
-#define EARLY_FAR_NS  (100 * TT_NS_PER_MS) /* before the drift is known: no burst, no drift */
+#define NEAR_NS       (FAR_NS / 16)        /* what was far is back */
+#define SPREAD_S      0.1                  /* from then on the spread is known */
+#define EARLY_FAR_NS  (100 * TT_NS_PER_MS) /* before: no burst, no drift */
 #define ASTRAY_MEAN   64
 #define MOVED_NS      TT_NS_PER_S
 #define ASTRAY_NS     3.6e12 /* an hour off the grid is another time, at once */
@@ -94,9 +96,12 @@ static void follow(struct tt_arrival_grid *grid, int64_t event, int64_t late_ns)
 
 static bool is_far(const struct tt_arrival_grid *grid, int64_t late_ns)
 {
-    return llabs(late_ns) > (grid->clock.followed_s >= DRIFT_S
-                                 ? FAR_NS + FAR_SPREADS * (int64_t)grid->clock.spread_ns
-                                 : EARLY_FAR_NS);
+    int64_t usual_ns = FAR_SPREADS * (int64_t)grid->clock.spread_ns;
+
+    if (grid->clock.followed_s < SPREAD_S) {
+        return llabs(late_ns) > EARLY_FAR_NS;
+    }
+    return llabs(late_ns) > usual_ns + (grid->astray != 0 ? NEAR_NS : FAR_NS);
 }
 
 /* The line keeps its slope: a talker that stood still has the clock that it had. */

@@ -12,7 +12,8 @@
  *   stood still): the line goes on from there, and that is counted as a move.
  * - Where everything is off to one side, by more than jitter explains, for a second, the talker
  *   has moved though no stamp says so: the line goes on from where they are now. What came in
- *   that second was judged as late. A stall that is made good moves nothing.
+ *   that second was judged as late. A stall that is made good moves nothing, and bends nothing
+ *   once the usual spread is known, a tenth of a second after the start.
  */
 #ifndef TT_AUDIO_ARRIVAL_GRID_H
 #define TT_AUDIO_ARRIVAL_GRID_H

@@ -129,13 +129,20 @@ static void find_clock(struct list *list, const struct tt_observed *o)
 static void find_lost(struct list *list, const struct tt_observer *observer,
                       const struct tt_observed *o)
 {
-    bool here = observer->dropped_here > 0;
+    bool down = observer->downs_here > 0;
+    bool here = !down && observer->dropped_here > 0;
     struct tt_finding *finding =
-        add_count(list, here ? TT_FINDING_LOST_HERE : TT_FINDING_LOST, TT_SEVERITY_FAULT, o->lost,
-                  o->pdus - o->duplicated + o->lost);
+        add_count(list,
+                  down   ? TT_FINDING_LOST_DOWN
+                  : here ? TT_FINDING_LOST_HERE
+                         : TT_FINDING_LOST,
+                  TT_SEVERITY_FAULT, o->lost, o->pdus - o->duplicated + o->lost);
 
     if (finding) {
         figure(finding, TT_FIGURE_LONGEST_PDUS, (int64_t)o->gap_longest);
+    }
+    if (finding && down) {
+        figure(finding, TT_FIGURE_DOWNS, (int64_t)observer->downs_here);
     }
     if (finding && here) {
         figure(finding, TT_FIGURE_DROPPED_HERE, (int64_t)observer->dropped_here);

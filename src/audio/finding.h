@@ -30,6 +30,7 @@ enum tt_finding_kind {
     TT_FINDING_BURSTS,
     TT_FINDING_ARRIVALS_SET_BACK, /* by the capture */
     TT_FINDING_LOST,
+    TT_FINDING_LOST_DOWN, /* the same, and the interface here was down meanwhile */
     TT_FINDING_LOST_HERE, /* the same, and this machine itself dropped packets */
     TT_FINDING_SEQUENCE_JUMPS,
     TT_FINDING_DUPLICATED,
@@ -57,6 +58,7 @@ enum tt_figure {
     TT_FIGURE_BURSTS,
     TT_FIGURE_LONGEST_PDUS,
     TT_FIGURE_DROPPED_HERE,
+    TT_FIGURE_DOWNS,
     TT_FIGURE_WORST_NS,
     TT_FIGURE_LEAST_NS,
     TT_FIGURE_STEP_NS,

@@ -13,6 +13,7 @@
 #define FAR_PDUS       (SEQUENCE_RANGE / 2)
 #define STAMP_BYTES    8
 #define SET_BACK_NS    TT_NS_PER_MS
+#define FINE_SHIFT     5  /* of intervals and margins, 32 ns */
 #define DRIFT_SHIFT    13 /* a media clock may be off by 2^-13 (122 ppm) */
 
 static bool window_has(const struct tt_observed *o, uint8_t sequence)
@@ -171,7 +172,9 @@ static bool count_sequence(struct tt_observed *o, struct tt_conduct_pdu *now, bo
         now->restart = true;
         course = resolve_set_back(o, ahead, stamped && o->stamped);
     } else {
-        now->ahead = by_arrival(o, ahead, now->arrival_ns - o->highest_ns - media_ns(o, o->passed));
+        int64_t passed_ns = o->passed > 0 ? media_ns(o, o->passed) : 0;
+
+        now->ahead = by_arrival(o, ahead, now->arrival_ns - o->highest_ns - passed_ns);
     }
     if (!set_back && stamped && o->stamped) {
         course = stamp_resolve(o, ahead, now->arrival_ns, &now->ahead);
@@ -304,13 +307,19 @@ static int64_t margin_of(const struct tt_conduct_scales *scales, enum tt_scale s
 static void record_margin(struct tt_observed *o, const struct tt_conduct_scales *scales,
                           const struct tt_conduct_pdu *now)
 {
+    int64_t margin_ns;
+
     if (o->margin.n == 0) {
         o->margin_scale = llabs(margin_of(scales, TT_SCALE_UTC, now)) <
                                   llabs(margin_of(scales, TT_SCALE_TAI, now))
                               ? TT_SCALE_UTC
                               : TT_SCALE_TAI;
     }
-    tt_hist_record(&o->margin, margin_of(scales, o->margin_scale, now));
+    margin_ns = margin_of(scales, o->margin_scale, now);
+    if (o->margin.n == 0) {
+        tt_hist_set_origin(&o->margin, margin_ns, FINE_SHIFT);
+    }
+    tt_hist_record(&o->margin, margin_ns);
 }
 
 static void record_fresh(struct tt_observed *o, const struct tt_conduct_scales *scales,
@@ -345,6 +354,11 @@ static bool count_set_back(struct tt_observed *o, int64_t arrival_ns)
 static void record_interval(struct tt_observed *o, int64_t arrival_ns)
 {
     o->interval_ns = arrival_ns - o->last_ns;
+    if (o->interval.n == 0) {
+        int64_t period_ns = media_ns(o, 1);
+
+        tt_hist_set_origin(&o->interval, period_ns > 0 ? period_ns : o->interval_ns, FINE_SHIFT);
+    }
     tt_hist_record(&o->interval, o->interval_ns);
     tt_history_record(&o->interval_history, arrival_ns, o->interval_ns);
 }

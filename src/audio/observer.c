@@ -87,9 +87,9 @@ static void find_sharing(struct tt_observer *observer, struct tt_observed *o,
 }
 
 /* The stream's row, NULL where it was not seen before: *ret_slot is its own then. */
-static struct tt_observed *known_stream(const struct tt_observer *observer,
-                                        const struct tt_eth *eth, const struct tt_avtp *avtp,
-                                        size_t *ret_slot)
+static inline struct tt_observed *known_stream(const struct tt_observer *observer,
+                                               const struct tt_eth *eth, const struct tt_avtp *avtp,
+                                               size_t *ret_slot)
 {
     struct tt_observed *o = observer->latest;
     size_t slot;

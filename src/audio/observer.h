@@ -44,6 +44,7 @@ struct tt_observer {
     int64_t first_ns;                 /* the earliest arrival and the latest */
     int64_t last_ns;
     uint64_t dropped_here; /* packets that this machine lost before they could be seen, if known */
+    uint64_t downs_here;   /* how often the interface was down meanwhile */
     bool tai_known;        /* scales.tai_offset_ns is no mere guess */
     struct tt_conduct_scales scales;
 };

@@ -150,6 +150,12 @@ void tt_hist_init(struct tt_hist *h)
     memset(h, 0, sizeof(*h));
 }
 
+void tt_hist_set_origin(struct tt_hist *h, int64_t origin, unsigned shift)
+{
+    bound_store(&h->origin, origin);
+    __atomic_store_n(&h->shift, shift, __ATOMIC_RELAXED);
+}
+
 /* As add_moments, where |d| < 2^32: nearly always, and records must be quick. Without a branch on
  * the sign, which goes at random. */
 static void add_near(struct tt_hist *h, int64_t d)
@@ -177,9 +183,17 @@ static void add_moments(struct tt_hist *h, struct signed65 d)
     wide_add(h->square, 3, 1, square[1]);
 }
 
+/* Without a branch on which side of the origin it is, which goes at random. */
+static uint64_t *bucket_at(struct tt_hist *h, int64_t value)
+{
+    uint64_t below = value < h->origin;
+    uint64_t magnitude = (((uint64_t)value - (uint64_t)h->origin) ^ (0 - below)) + below;
+
+    return &h->buckets[below][bucket_of(magnitude >> h->shift)];
+}
+
 void tt_hist_record(struct tt_hist *h, int64_t value)
 {
-    uint64_t *buckets = value < 0 ? h->negative : h->positive;
     int64_t d;
 
     if (h->n == 0) {
@@ -196,7 +210,7 @@ void tt_hist_record(struct tt_hist *h, int64_t value)
         add_near(h, d);
     else
         add_moments(h, difference(value, h->first));
-    word_count(&buckets[bucket_of(value < 0 ? 0 - (uint64_t)value : (uint64_t)value)]);
+    word_count(bucket_at(h, value));
 }
 
 /*
@@ -226,6 +240,25 @@ static void merge_moments(struct tt_hist *into, const struct tt_hist *from)
     wide_accumulate(into->square, false, c.magnitude, product);
 }
 
+/* About another origin what is in a bucket counts as its middle. */
+static void merge_buckets(struct tt_hist *into, const struct tt_hist *from)
+{
+    size_t at = 0;
+    int64_t value;
+    uint64_t count;
+
+    if (into->origin == from->origin && into->shift == from->shift) {
+        for (unsigned i = 0; i < TT_HIST_BUCKETS; i++) {
+            into->buckets[0][i] += from->buckets[0][i];
+            into->buckets[1][i] += from->buckets[1][i];
+        }
+        return;
+    }
+    while (tt_hist_next(from, &at, &value, &count)) {
+        *bucket_at(into, value) += count;
+    }
+}
+
 void tt_hist_merge(struct tt_hist *into, const struct tt_hist *from)
 {
     if (from->n == 0)
@@ -240,10 +273,7 @@ void tt_hist_merge(struct tt_hist *into, const struct tt_hist *from)
         into->min = from->min;
     if (from->max > into->max)
         into->max = from->max;
-    for (unsigned i = 0; i < TT_HIST_BUCKETS; i++) {
-        into->positive[i] += from->positive[i];
-        into->negative[i] += from->negative[i];
-    }
+    merge_buckets(into, from);
 }
 
 static int64_t clamp(const struct tt_hist *h, int64_t value)
@@ -256,30 +286,43 @@ static int64_t clamp(const struct tt_hist *h, int64_t value)
     return value > max ? max : value;
 }
 
+/* A bucket's middle, within what was recorded. */
+static int64_t value_of(const struct tt_hist *h, bool positive, unsigned bucket)
+{
+    unsigned shift = __atomic_load_n(&h->shift, __ATOMIC_RELAXED);
+    int64_t middle = (bucket_middle(bucket) << shift) + (INT64_C(1) << shift) / 2;
+    int64_t value;
+
+    if (__builtin_add_overflow(bound_load(&h->origin), positive ? middle : -middle, &value)) {
+        value = positive ? INT64_MAX : INT64_MIN;
+    }
+    return clamp(h, value);
+}
+
 int64_t tt_hist_percentile(const struct tt_hist *h, unsigned per_mille)
 {
     uint64_t rank = h->n / 1000 * per_mille + (h->n % 1000 * per_mille + 999) / 1000;
     uint64_t below = 0;
 
     for (unsigned i = TT_HIST_BUCKETS; i > 0; i--) {
-        below += h->negative[i - 1];
+        below += h->buckets[1][i - 1];
         if (below >= rank)
-            return clamp(h, -bucket_middle(i - 1));
+            return value_of(h, false, i - 1);
     }
     for (unsigned i = 0; i < TT_HIST_BUCKETS; i++) {
-        below += h->positive[i];
+        below += h->buckets[0][i];
         if (below >= rank)
-            return clamp(h, bucket_middle(i));
+            return value_of(h, true, i);
     }
     return h->max;
 }
 
-int64_t tt_hist_step(int64_t value)
+int64_t tt_hist_step(const struct tt_hist *h, int64_t value)
 {
-    uint64_t magnitude = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-    unsigned power = bucket_of(magnitude) >> TT_HIST_STEP_BITS;
+    unsigned power =
+        bucket_of(difference(value, h->origin).magnitude >> h->shift) >> TT_HIST_STEP_BITS;
 
-    return power <= 1 ? 1 : INT64_C(1) << (power - 1);
+    return (power <= 1 ? INT64_C(1) : INT64_C(1) << (power - 1)) << h->shift;
 }
 
 bool tt_hist_next(const struct tt_hist *h, size_t *at, int64_t *ret_value, uint64_t *ret_count)
@@ -288,10 +331,10 @@ bool tt_hist_next(const struct tt_hist *h, size_t *at, int64_t *ret_value, uint6
         size_t i = (*at)++;
         bool positive = i >= TT_HIST_BUCKETS;
         unsigned bucket = (unsigned)(positive ? i - TT_HIST_BUCKETS : TT_HIST_BUCKETS - 1 - i);
-        uint64_t count = word_load(positive ? &h->positive[bucket] : &h->negative[bucket]);
+        uint64_t count = word_load(&h->buckets[!positive][bucket]);
 
         if (count > 0) {
-            *ret_value = clamp(h, positive ? bucket_middle(bucket) : -bucket_middle(bucket));
+            *ret_value = value_of(h, positive, bucket);
             *ret_count = count;
             return true;
         }

@@ -130,7 +130,7 @@ static int write_page(const struct job *job, const struct tt_sim_options *sim,
                       const struct tt_gate_picture *picture, const struct tt_sim_result *result)
 {
     struct tt_html page;
-    const struct tt_watch_out to = {.page = &page};
+    const struct tt_out to = {.page = &page};
     int error = tt_html_open(&page, job->options.html, "tactus gate simulate");
 
     if (error != 0) {
@@ -196,7 +196,7 @@ static int simulate(const struct job *job, const struct tt_network *network,
         tt_json_print_line(stdout, all);
         json_decref(all);
     } else {
-        tt_gate_show_simulation(network, &sim, result, &(struct tt_watch_out){.text = stdout});
+        tt_gate_show_simulation(network, &sim, result, &(struct tt_out){.text = stdout});
     }
     code = write_files(job, &sim, picture, result);
     return code != TT_EXIT_GOOD        ? code

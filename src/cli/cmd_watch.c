@@ -19,7 +19,6 @@
 #include "cli/watch_screen.h"
 #include "cli/watch_show.h"
 #include "os/clock.h"
-#include "os/interfaces.h"
 #include "report/json.h"
 #include "report/plural.h"
 
@@ -161,44 +160,19 @@ static int watch_files(struct watch *watch)
     return code != TT_EXIT_GOOD ? code : finding(watch);
 }
 
-/* Since the capture was opened, and since the interface was made. */
-static struct tt_watch_drops count_drops(const struct watch *watch)
-{
-    struct tt_watch_drops drops = {
-        .interface = (int64_t)tt_interface_rx_dropped(watch->source),
-        .buffer = -1,
-    };
-    struct pcap_stat stat; /* its ps_ifdrop may be of another namespace's interface */
-
-    if (pcap_stats(watch->capture.pcap, &stat) == 0) {
-        drops.buffer = (int64_t)stat.ps_drop;
-    }
-    return drops;
-}
-
-static struct tt_watch_drops new_drops(const struct watch *watch)
-{
-    const struct tt_watch_drops *before = &watch->drops_before;
-    struct tt_watch_drops drops = count_drops(watch);
-
-    /* An interface that was made anew counts anew. */
-    drops.interface -= drops.interface >= before->interface ? before->interface : 0;
-    drops.buffer -= drops.buffer >= before->buffer ? before->buffer : 0;
-    return drops;
-}
-
 static void start_counting(struct watch *watch)
 {
     watch->start_mono_ns = tt_cli_now_mono_ns();
-    watch->drops_before = count_drops(watch);
+    watch->drops_before = tt_watch_drops_count(watch->capture.pcap, watch->source);
 }
 
 static struct tt_watch_view live_view(struct watch *watch)
 {
-    struct tt_watch_drops drops = new_drops(watch);
+    struct tt_watch_drops drops =
+        tt_watch_drops_since(watch->capture.pcap, watch->source, &watch->drops_before);
 
-    watch->observer.dropped_here =
-        (uint64_t)(drops.interface + (drops.buffer > 0 ? drops.buffer : 0));
+    watch->observer.dropped_here = tt_watch_drops_sum(&drops);
+    watch->observer.downs_here = (uint64_t)drops.downs;
     return (struct tt_watch_view){
         .source = watch->source,
         .sources = watch->options.sources,

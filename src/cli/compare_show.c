@@ -7,8 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "cli/machine_card.h"
-#include "cli/watch_show.h"
+#include "report/out.h"
 #include "report/html_chart.h"
 #include "report/json.h"
 #include "report/table.h"
@@ -37,7 +36,7 @@ static const struct tt_hist *lateness_of(const struct tt_observed *o)
     return &o->lateness;
 }
 
-static void show_sides(const struct tt_compared *compared, const struct tt_watch_out *out,
+static void show_sides(const struct tt_compared *compared, const struct tt_out *out,
                        const char *caption, hist_of *hist)
 {
     static const struct tt_column columns[] = {{"", TT_ALIGN_LEFT}, TT_TABLE_SUMMARY_COLUMNS};
@@ -48,10 +47,10 @@ static void show_sides(const struct tt_compared *compared, const struct tt_watch
         tt_table_cell(&table, "%s", sides[i]);
         tt_table_cells_summary(&table, hist(compared->streams[i]));
     }
-    tt_watch_table(out, caption, &table);
+    tt_out_table(out, caption, &table);
 }
 
-static void show_answers(const struct tt_compared *compared, const struct tt_watch_out *out)
+static void show_answers(const struct tt_compared *compared, const struct tt_out *out)
 {
     static const struct tt_column columns[] = {
         {"in a window", TT_ALIGN_LEFT}, {"windows", TT_ALIGN_RIGHT}, {"before", TT_ALIGN_RIGHT},
@@ -83,20 +82,20 @@ static void show_answers(const struct tt_compared *compared, const struct tt_wat
         }
         tt_table_cell(&table, "%s", tt_compare_answer_text(result->answer));
     }
-    tt_watch_table(out,
-                   "Window by window (of PDUs lost the mean of all; else without the fifth of them "
-                   "at either end)",
-                   &table);
+    tt_out_table(out,
+                 "Window by window (of PDUs lost the mean of all; else without the fifth of them "
+                 "at either end)",
+                 &table);
 }
 
-static void show_all(const struct tt_compared *compared, const struct tt_watch_out *out)
+static void show_all(const struct tt_compared *compared, const struct tt_out *out)
 {
     for (int i = 0; i < 2; i++) {
-        tt_watch_line(out, "%s: %s, %llu PDUs, %llu lost.", sides[i], compared->paths[i],
-                      (unsigned long long)compared->streams[i]->pdus,
-                      (unsigned long long)compared->streams[i]->lost);
+        tt_out_line(out, "%s: %s, %llu PDUs, %llu lost.", sides[i], compared->paths[i],
+                    (unsigned long long)compared->streams[i]->pdus,
+                    (unsigned long long)compared->streams[i]->lost);
     }
-    tt_watch_line(out, "Windows are %.3f ms long.", (double)compared->window_ns / 1e6);
+    tt_out_line(out, "Windows are %.3f ms long.", (double)compared->window_ns / 1e6);
     show_sides(compared, out, "Interval between arrivals, ns", interval_of);
     show_sides(compared, out, "Lateness against the media grid, ns", lateness_of);
     show_answers(compared, out);
@@ -157,7 +156,7 @@ static void draw(struct tt_html *page, const struct tt_compared *compared)
 static int write_page(const struct tt_compared *compared, const char *path)
 {
     struct tt_html page;
-    const struct tt_watch_out out = {.page = &page};
+    const struct tt_out out = {.page = &page};
     int error = tt_html_open(&page, path, "tactus watch: before and after");
 
     if (error) {
@@ -165,13 +164,12 @@ static int write_page(const struct tt_compared *compared, const char *path)
     }
     show_all(compared, &out);
     draw(&page, compared);
-    tt_machine_card(&page, -1, NULL);
     return tt_html_close(&page);
 }
 
 int tt_compare_show(const struct tt_watch_compare *options, const struct tt_compared *compared)
 {
-    const struct tt_watch_out out = {.text = stdout};
+    const struct tt_out out = {.text = stdout};
     int error = 0;
 
     if (options->json) {

@@ -4,6 +4,7 @@
 #include "cli/gate_shape_log.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio_ext.h>
 #include <string.h>
@@ -36,17 +37,27 @@ static void settle(struct tt_gate_shape_log *log, size_t n)
     }
 }
 
-bool tt_gate_shape_log_open(struct tt_gate_shape_log *log, const char *path, int64_t rate_bps)
+bool tt_gate_shape_log_open(struct tt_gate_shape_log *log, const char *path)
 {
-    *log = (struct tt_gate_shape_log){.path = path, .out = fopen(path, "we")};
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+
+    *log = (struct tt_gate_shape_log){.path = path, .out = fd < 0 ? NULL : fdopen(fd, "w")};
     if (!log->out) {
         tt_cli_say(COMMAND, "cannot write %s: %s", path, strerror(errno));
+        if (fd >= 0) {
+            close(fd);
+        }
         return false;
     }
+    return true;
+}
+
+void tt_gate_shape_log_begin(struct tt_gate_shape_log *log, int64_t rate_bps)
+{
+    (void)!ftruncate(fileno(log->out), 0); /* of a file; of a pipe there is nothing to empty */
     log->whole_bytes = ftello(log->out);
     fprintf(log->out, "rate %" PRId64 "\n", rate_bps);
     settle(log, 0);
-    return log->out != NULL;
 }
 
 void tt_gate_shape_log_list(struct tt_gate_shape_log *log, const struct tt_gate_list *list,

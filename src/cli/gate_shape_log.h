@@ -17,8 +17,10 @@ struct tt_gate_shape_log {
     uint64_t lost; /* departures that are not in it */
 };
 
-/* Its head. false: it cannot be written, which has been said. */
-bool tt_gate_shape_log_open(struct tt_gate_shape_log *log, const char *path, int64_t rate_bps);
+/* What is in the file stays until the log begins. false: it cannot be written, which has been said.
+ */
+bool tt_gate_shape_log_open(struct tt_gate_shape_log *log, const char *path);
+void tt_gate_shape_log_begin(struct tt_gate_shape_log *log, int64_t rate_bps);
 void tt_gate_shape_log_list(struct tt_gate_shape_log *log, const struct tt_gate_list *list,
                             int64_t start_tai_ns);
 void tt_gate_shape_log_departures(struct tt_gate_shape_log *log,

@@ -99,9 +99,10 @@ static void write_dropped(const struct page *page)
     static const char name[] = "tactus_shape_dropped_packets_total";
     struct tt_prom_label labels[LABELS + 1];
 
-    tt_prom_family(page->out, name, "counter",
-                   "Dropped: the queue was full, it had waited too long (single frames), no window "
-                   "is long enough, it is malformed.");
+    tt_prom_family(
+        page->out, name, "counter",
+        "Dropped: the queue was full, it had waited too long (single frames), no window "
+        "is long enough, the interface did not take it (single frames), it is malformed.");
     for (unsigned c = 0; c < page->job->setup.shaper.classes; c++) {
         const struct tt_shaper_counters *of = &page->now->classes[c].shaper;
         const struct {
@@ -110,6 +111,7 @@ static void write_dropped(const struct page *page)
         } reasons[] = {{"full", of->dropped_full},
                        {"delay", of->dropped_delay},
                        {"never_fits", of->dropped_never},
+                       {"refused", of->dropped_refused},
                        {"malformed", tt_gate_shape_malformed(of)}};
 
         labels_of(page, c, labels);
@@ -155,7 +157,8 @@ static void write_whole(const struct page *page)
          now->tap_dropped},
         {"tactus_shape_returned_packets_total", "Packets from the interface into the device.",
          now->returned},
-        {"tactus_shape_return_lost_packets_total", "Packets that the device did not take.",
+        {"tactus_shape_return_lost_packets_total",
+         "Packets that the device did not take, or that came faster than they were read.",
          now->return_lost},
         {"tactus_shape_send_refused_frames_total", "Frames that the interface did not take.",
          now->send_refused},

@@ -77,6 +77,11 @@ static enum tt_exit fail_open(const struct tt_gate_shape *job, int error,
                    : error == -EINVAL ? "; a name has 1 to 15 characters, none of "
                                         "them a space or /"
                                       : "");
+    } else if (fault->step == TT_SHAPE_STEP_CLAIM && error == -EADDRINUSE) {
+        tt_cli_say(COMMAND,
+                   "another one shapes to %s already, and neither would know of the other's "
+                   "frames: one schedule can have several classes (--class)",
+                   job->ifname);
     } else if (error == -EMEDIUMTYPE) {
         tt_cli_say(COMMAND, "%s is no Ethernet interface; give one that is by --to", job->ifname);
     } else if (error == -ENODEV) {
@@ -226,26 +231,25 @@ static void follow_list(struct session *session, const struct tt_shape_counters 
 /* An interface that takes less, or nothing, would be a hole that nobody sees. */
 static void follow_link(struct session *session, const struct tt_shape_counters *now)
 {
-    const struct tt_gate_shape *job = session->job;
     struct tt_shape_link link;
 
     tt_shape_follow_link(session->shape, &link);
     if (link.mtu_bytes != link.had_mtu_bytes) {
-        tt_cli_say(COMMAND, "%s takes %u bytes now (MTU), %u before; %s: %s%s", job->ifname,
-                   link.mtu_bytes, link.had_mtu_bytes, job->tap,
+        tt_cli_say(COMMAND, "%s takes %u bytes now (MTU), %u before; %s: %s%s", link.ifname,
+                   link.mtu_bytes, link.had_mtu_bytes, link.tap,
                    link.error < 0 ? "its MTU cannot be set, and longer frames are lost: "
                                   : "its MTU is that, too",
                    link.error < 0 ? strerror(-link.error) : "");
     }
     if (link.mtu_bytes == link.had_mtu_bytes && link.tap_mtu_bytes > link.mtu_bytes) {
-        tt_cli_say(COMMAND, "%s had an MTU of %u, and %s takes %u: %s", job->tap,
-                   link.tap_mtu_bytes, job->ifname, link.mtu_bytes,
+        tt_cli_say(COMMAND, "%s had an MTU of %u, and %s takes %u: %s", link.tap,
+                   link.tap_mtu_bytes, link.ifname, link.mtu_bytes,
                    link.error < 0 ? strerror(-link.error) : "it is that again");
     }
     if (link.was_up && !link.is_up) {
-        tt_cli_say(COMMAND, "%s is down: frames are dropped until it is up again", job->ifname);
+        tt_cli_say(COMMAND, "%s is down: frames are dropped until it is up again", link.ifname);
     } else if (!link.was_up && link.is_up) {
-        tt_cli_say(COMMAND, "%s is up now; %" PRIu64 " frames were dropped meanwhile", job->ifname,
+        tt_cli_say(COMMAND, "%s is up now; %" PRIu64 " frames were dropped meanwhile", link.ifname,
                    now->send_refused - session->refused_when_up);
     }
     if (link.is_up) {
@@ -386,16 +390,17 @@ static enum tt_exit shape_run(struct session *session)
     enum tt_exit code;
     int error;
 
-    if (job->log_path) {
-        if (!tt_gate_shape_log_open(&session->log, job->log_path, job->setup.shaper.rate_bps)) {
-            return TT_EXIT_ENVIRONMENT;
-        }
-        tt_gate_shape_log_list(&session->log, job->setup.list, INT64_MIN);
+    if (job->log_path && !tt_gate_shape_log_open(&session->log, job->log_path)) {
+        return TT_EXIT_ENVIRONMENT;
     }
     signal(SIGPIPE, SIG_IGN); /* who watches may leave: frames go on */
     error = tt_shape_new(&job->setup, &session->shape, &fault);
     if (error < 0) {
         return fail_open(job, error, &fault);
+    }
+    if (job->log_path) {
+        tt_gate_shape_log_begin(&session->log, job->setup.shaper.rate_bps);
+        tt_gate_shape_log_list(&session->log, job->setup.list, INT64_MIN);
     }
     tt_memory_lock();
     job->realtime = tt_shape_has_realtime(session->shape);

@@ -35,7 +35,7 @@ uint64_t tt_gate_shape_malformed(const struct tt_shaper_counters *counters)
 static uint64_t count_dropped(const struct tt_shaper_counters *counters)
 {
     return counters->dropped_full + counters->dropped_delay + counters->dropped_never +
-           tt_gate_shape_malformed(counters);
+           counters->dropped_refused + tt_gate_shape_malformed(counters);
 }
 
 int64_t tt_gate_shape_open_ns(const struct tt_gate_shape *job, unsigned class, int64_t elapsed_ns)
@@ -118,6 +118,7 @@ static json_t *class_json(const struct tt_gate_shape *job, unsigned class,
         TT_JSON_FIELD(tt_shaper_counters, dropped_full),
         TT_JSON_FIELD(tt_shaper_counters, dropped_delay),
         TT_JSON_FIELD(tt_shaper_counters, dropped_never),
+        TT_JSON_FIELD(tt_shaper_counters, dropped_refused),
     };
     const struct tt_shape_class *of = &now->classes[class];
     json_t *json = tt_json_fields(&of->shaper, fields, TT_COUNT_OF(fields));
@@ -172,7 +173,8 @@ static void print_faults(const struct tt_gate_shape *job, const struct tt_shape_
         {now->unknown, "packets came of a kind that cannot be cut"},
         {now->tap_dropped,
          "packets were lost before they could be read: more came than it can read"},
-        {now->return_lost, "packets on the way back were not taken by the device"},
+        {now->return_lost, "packets on the way back were lost: not taken by the device, or more "
+                           "came than were read"},
         {now->clock_steps, "steps of TAI"},
         {now->log_lost, "departures are missing in the log"},
     };

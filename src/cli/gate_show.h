@@ -7,7 +7,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "cli/watch_show.h"
+#include "report/out.h"
 #include "gate/bound.h"
 #include "gate/lint.h"
 #include "gate/simulate.h"
@@ -25,7 +25,7 @@ void tt_gate_show_findings(const struct tt_gate_findings *findings, FILE *out);
 json_t *tt_gate_findings_json(const struct tt_gate_findings *findings);
 
 void tt_gate_show_simulation(const struct tt_network *network, const struct tt_sim_options *options,
-                             const struct tt_sim_result *result, const struct tt_watch_out *out);
+                             const struct tt_sim_result *result, const struct tt_out *out);
 json_t *tt_gate_simulation_json(const struct tt_network *network,
                                 const struct tt_sim_options *options,
                                 const struct tt_sim_result *result);

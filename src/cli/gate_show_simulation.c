@@ -16,7 +16,7 @@ static double mbits(const struct tt_flow_result *result, int64_t duration_ns)
 }
 
 static void show_flows(const struct tt_network *network, const struct tt_sim_options *options,
-                       const struct tt_sim_result *result, const struct tt_watch_out *out)
+                       const struct tt_sim_result *result, const struct tt_out *out)
 {
     static const struct tt_column columns[] = {
         {"flow", TT_ALIGN_LEFT},   {"frames", TT_ALIGN_RIGHT},  {"delivered", TT_ALIGN_RIGHT},
@@ -45,9 +45,9 @@ static void show_flows(const struct tt_network *network, const struct tt_sim_opt
         tt_table_cell(&table, "%s", r->delivered ? tt_gate_us(r->delay_max_ns).text : "-");
         tt_table_cell(&table, "%.3f", mbits(r, options->duration_ns));
     }
-    tt_watch_table(out, "Flows", &table);
+    tt_out_table(out, "Flows", &table);
     if (left_out > 0) {
-        tt_watch_line(out, "and %zu more in time", left_out);
+        tt_out_line(out, "and %zu more in time", left_out);
     }
 }
 
@@ -58,7 +58,7 @@ static enum tt_gate_keeper keeper_of(const struct tt_gate_port *port,
 }
 
 static void show_ports(const struct tt_network *network, const struct tt_sim_options *options,
-                       const struct tt_sim_result *result, const struct tt_watch_out *out)
+                       const struct tt_sim_result *result, const struct tt_out *out)
 {
     static const struct tt_column columns[] = {
         {"port", TT_ALIGN_LEFT},      {"frames", TT_ALIGN_RIGHT},  {"busy", TT_ALIGN_RIGHT},
@@ -86,11 +86,11 @@ static void show_ports(const struct tt_network *network, const struct tt_sim_opt
                           ? tt_gate_keeper_text(keeper_of(&network->ports[p], options))
                           : "always open");
     }
-    tt_watch_table(out, "Ports", &table);
+    tt_out_table(out, "Ports", &table);
 }
 
 void tt_gate_show_simulation(const struct tt_network *network, const struct tt_sim_options *options,
-                             const struct tt_sim_result *result, const struct tt_watch_out *out)
+                             const struct tt_sim_result *result, const struct tt_out *out)
 {
     static const struct tt_column columns[] = {{"ns", TT_ALIGN_LEFT}, TT_TABLE_SUMMARY_COLUMNS};
     struct tt_table table;
@@ -101,15 +101,15 @@ void tt_gate_show_simulation(const struct tt_network *network, const struct tt_s
         tt_table_init(&table, columns, TT_COUNT_OF(columns));
         tt_table_cell(&table, "streams' margin");
         tt_table_cells_summary(&table, result->margin);
-        tt_watch_table(out, "Transit time that was left", &table);
+        tt_out_table(out, "Transit time that was left", &table);
     }
     for (size_t p = 0; p < network->port_count; p++) {
         for (unsigned c = 0; c < TT_GATE_CLASSES; c++) {
             if (result->ports[p].never[c]) {
-                tt_watch_line(out,
-                              "WRONG: %s class %u: what waits first can never go out, and all "
-                              "behind it waits with it",
-                              network->ports[p].name, c);
+                tt_out_line(out,
+                            "WRONG: %s class %u: what waits first can never go out, and all "
+                            "behind it waits with it",
+                            network->ports[p].name, c);
             }
         }
     }

@@ -10,7 +10,7 @@
 
 #include "base/min_max.h"
 #include "base/ns.h"
-#include "cli/watch_show.h"
+#include "report/out.h"
 #include "gate/lint.h"
 #include "report/json.h"
 #include "report/table.h"
@@ -61,7 +61,7 @@ void tt_gate_verified_take(struct tt_gate_verified *v, unsigned class,
                                                              .close_ns = inside ? INT64_MAX : 0});
 }
 
-static void show_classes(const struct tt_gate_verified *v, const struct tt_watch_out *out)
+static void show_classes(const struct tt_gate_verified *v, const struct tt_out *out)
 {
     static const struct tt_column columns[] = {
         {"class", TT_ALIGN_RIGHT},       {"frames", TT_ALIGN_RIGHT}, {"inside", TT_ALIGN_RIGHT},
@@ -82,10 +82,10 @@ static void show_classes(const struct tt_gate_verified *v, const struct tt_watch
             tt_table_cell(&table, "%s", tt_gate_us(r->phase.max).text);
         }
     }
-    tt_watch_table(out, "When frames began", &table);
+    tt_out_table(out, "When frames began", &table);
 }
 
-static void show_outside(const struct tt_gate_verified *v, const struct tt_watch_out *out)
+static void show_outside(const struct tt_gate_verified *v, const struct tt_out *out)
 {
     static const struct tt_column columns[] = {
         {"class", TT_ALIGN_RIGHT},
@@ -117,22 +117,22 @@ static void show_outside(const struct tt_gate_verified *v, const struct tt_watch
             }
         }
     }
-    tt_watch_table(out, "Frames outside their windows", &table);
+    tt_out_table(out, "Frames outside their windows", &table);
 }
 
-static void show(const struct tt_gate_verified *v, const struct tt_watch_out *out)
+static void show(const struct tt_gate_verified *v, const struct tt_out *out)
 {
     if (v->frames == 0) {
-        tt_watch_line(out, "No frame was seen.");
+        tt_out_line(out, "No frame was seen.");
         return;
     }
     show_classes(v, out);
     show_outside(v, out);
-    tt_watch_line(out,
-                  "%" PRIu64 " of %" PRIu64 " frames were in their windows; overruns %s: %" PRIu64
-                  "; wrong: %" PRIu64 ".",
-                  v->frames - v->modelled - v->wrong, v->frames,
-                  tt_gate_keeper_text(v->verifier.taprio.keeper), v->modelled, v->wrong);
+    tt_out_line(out,
+                "%" PRIu64 " of %" PRIu64 " frames were in their windows; overruns %s: %" PRIu64
+                "; wrong: %" PRIu64 ".",
+                v->frames - v->modelled - v->wrong, v->frames,
+                tt_gate_keeper_text(v->verifier.taprio.keeper), v->modelled, v->wrong);
 }
 
 static json_t *class_json(int class, const struct tt_gate_verified_class *r)
@@ -183,7 +183,7 @@ static int write_page(const struct tt_gate_verified *v, const struct tt_gate_opt
     if (error != 0) {
         return error;
     }
-    show(v, &(struct tt_watch_out){.page = &page});
+    show(v, &(struct tt_out){.page = &page});
     tt_gate_picture_figure(&v->picture, &page, "All frames over one cycle");
     return tt_html_close(&page);
 }
@@ -196,7 +196,7 @@ enum tt_exit tt_gate_verified_give(const struct tt_gate_verified *v, const char 
     if (options->json) {
         print_json(v);
     } else {
-        show(v, &(struct tt_watch_out){.text = stdout});
+        show(v, &(struct tt_out){.text = stdout});
     }
     if (options->picture) {
         code = tt_gate_written(command, options->picture,

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/ns.h"
 #include "cli/cmd.h"
@@ -101,6 +102,7 @@ static void set_time(struct tt_meter_job *job, const char *argument, struct argp
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
     struct tt_meter_job *job = state->input;
+    struct stat status;
 
     switch (key) {
     case OPTION_TIME:
@@ -129,6 +131,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         return 0;
     case OPTION_FOLDER:
         job->folder = argument;
+        if (stat(argument, &status) == 0 && !S_ISDIR(status.st_mode)) {
+            argp_error(state, "--folder %s is a file and not a folder", argument);
+        }
         return 0;
     case OPTION_NO_TRACE:
         job->trace = false;

@@ -101,10 +101,10 @@ enum tt_stream_clock_news tt_stream_clock_look(struct tt_stream_clock *clock, in
         return TT_CLOCK_SAME;
     }
     tt_clock_in_counters(clock->in, &clock->followed);
-    clock->found = was_found || !clock->followed.uncertain;
+    clock->found = clock->followed.state != TT_CRF_SEARCHING;
     clock->first_look_ns = clock->first_look_ns == 0 ? now_ns : clock->first_look_ns;
-    clock->alarm =
-        clock->followed.uncertain && (clock->found || now_ns - clock->first_look_ns > PATIENCE_NS);
+    clock->alarm = clock->followed.state != TT_CRF_LOCKED &&
+                   (clock->found || now_ns - clock->first_look_ns > PATIENCE_NS);
     return clock->found && !was_found   ? TT_CLOCK_FOUND
            : clock->alarm && !had_alarm ? clock->found ? TT_CLOCK_LOST : TT_CLOCK_NEVER
            : had_alarm && !clock->alarm ? TT_CLOCK_BACK
@@ -117,12 +117,13 @@ int tt_stream_clock_print(const struct tt_stream_clock *clock, FILE *out)
     char id[TT_STREAM_ID_TEXT];
 
     if (clock->in) {
-        fprintf(out,
-                "clock %s %s%s, %+.3f ppm, lost %" PRIu64 " PDUs, holdovers %" PRIu64
-                " of %.1f s\n",
-                tt_stream_id_format(clock->in_id, id), tt_crf_state_name(in->state),
-                clock->alarm ? ", ALARM" : "", (double)in->drift_ppb / 1e3, in->crf.pdus_lost,
-                in->crf.holdovers, (double)in->crf.holdover_ns / 1e9);
+        fprintf(
+            out,
+            "clock %s %s%s%s, %+.3f ppm, lost %" PRIu64 " PDUs, holdovers %" PRIu64 " of %.1f s\n",
+            tt_stream_id_format(clock->in_id, id), tt_crf_state_name(in->state),
+            in->state == TT_CRF_LOCKED && in->uncertain ? ", uncertain (by its talker's word)" : "",
+            clock->alarm ? ", ALARM" : "", (double)in->drift_ppb / 1e3, in->crf.pdus_lost,
+            in->crf.holdovers, (double)in->crf.holdover_ns / 1e9);
     }
     if (clock->out) {
         fprintf(out,
@@ -139,14 +140,15 @@ static json_t *followed_json(const struct tt_stream_clock *clock)
     const struct tt_clock_in_counters *in = &clock->followed;
     char id[TT_STREAM_ID_TEXT];
 
-    return json_pack("{s:s, s:s, s:b, s:o, s:o, s:o, s:o, s:I, s:o, s:o}", "stream_id",
+    return json_pack("{s:s, s:s, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o}", "stream_id",
                      tt_stream_id_format(clock->in_id, id), "state", tt_crf_state_name(in->state),
-                     "alarm", clock->alarm, "drift_ppb",
+                     "alarm", clock->alarm, "uncertain", in->uncertain, "drift_ppb",
                      clock->found ? json_integer((json_int_t)in->drift_ppb) : json_null(), "pdus",
                      tt_json_u64(in->crf.pdus), "pdus_lost", tt_json_u64(in->crf.pdus_lost),
-                     "holdovers", tt_json_u64(in->crf.holdovers), "holdover_ns",
-                     (json_int_t)in->crf.holdover_ns, "resyncs", tt_json_u64(in->crf.resyncs),
-                     "receive_drops", tt_json_u64(in->receive_drops));
+                     "pdus_uncertain", tt_json_u64(in->crf.pdus_uncertain), "holdovers",
+                     tt_json_u64(in->crf.holdovers), "holdover_ns", (json_int_t)in->crf.holdover_ns,
+                     "resyncs", tt_json_u64(in->crf.resyncs), "receive_drops",
+                     tt_json_u64(in->receive_drops));
 }
 
 static json_t *told_json(const struct tt_clock_out_counters *out)

@@ -32,7 +32,7 @@ struct tt_stream_clock {
     struct tt_attachment out_attachment;
     struct tt_clock_out *out; /* NULL: it is not told */
     bool found;
-    bool alarm;            /* its master is gone, or uncertain, or does not come */
+    bool alarm;            /* its master is gone, or does not come */
     int64_t first_look_ns; /* 0: not yet */
     struct tt_clock_in_counters followed;
     struct tt_clock_out_counters told;

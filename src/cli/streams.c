@@ -103,9 +103,8 @@ static void say_clock(struct streams *s)
     static const char *const texts[] = {
         [TT_CLOCK_FOUND] = "the media clock is found: its CRF stream is followed",
         [TT_CLOCK_LOST] =
-            "ALARM: the media clock's master is gone, or says that it is uncertain: the "
-            "streams run on at the rate that was found, and their packets carry tu; "
-            "look after the CRF stream and its talker",
+            "ALARM: the media clock's master is gone: the streams run on at the rate that was "
+            "found, and their packets carry tu; look after the CRF stream and its talker",
         [TT_CLOCK_BACK] = "the media clock is back: its CRF stream is followed again",
     };
     enum tt_stream_clock_news news = tt_stream_clock_look(&s->clock, tt_cli_now_mono_ns());

@@ -1,6 +1,6 @@
 /*
- * What an observer saw as a page: the tables of the terminal, drawings for each stream, the
- * machine.
+ * What an observer saw as a page: the tables of the terminal, drawings for each stream, and,
+ * live, the machine.
  */
 #include <inttypes.h>
 
@@ -41,7 +41,7 @@ int tt_watch_page(const struct tt_watch_view *view, const char *path)
 {
     const struct tt_observer *observer = view->observer;
     struct tt_html page;
-    const struct tt_watch_out to = {.page = &page};
+    const struct tt_out to = {.page = &page};
     int error = tt_html_open(&page, path, "tactus watch: AVTP streams");
 
     if (error) {
@@ -63,6 +63,8 @@ int tt_watch_page(const struct tt_watch_view *view, const char *path)
         tt_html_paragraph(&page, "Drawings are of the first %d streams; the tables have all.",
                           DRAWN_MAX);
     }
-    tt_machine_card(&page, -1, view->live ? view->source : NULL);
+    if (view->live) { /* a file may be of another machine */
+        tt_machine_card(&page, -1, view->source);
+    }
     return tt_html_close(&page);
 }

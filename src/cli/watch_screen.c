@@ -4,6 +4,7 @@
 #include "cli/watch_screen.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <ncurses.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -11,12 +12,12 @@
 #include <unistd.h>
 
 #include "audio/finding.h"
+#include "cli/watch_rows.h"
 #include "report/bars.h"
 #include "report/chart_axis.h"
 #include "report/finding_text.h"
 #include "report/plural.h"
 
-#define ROWS_MAX    512
 #define SAID_BYTES  200
 #define BAR_ROWS    6
 #define HEAD_ROWS   2
@@ -26,28 +27,21 @@
 #define LINES_PLAIN 16 /* of a terminal that has room for rows alone */
 #define TEXT_BYTES  1024
 #define KEYS        "q quit  up/down choose  s sort  p pause  r reset  w save a page"
+#define KEYS_NARROW "q quit s sort p pause r reset w save"
+#define FULL_WIDTH  90 /* of a row; below it what matters most is shown alone, in 39 cells */
+#define ID_NARROW   7  /* its end: the number of a talker's stream */
 
 enum { COLOUR_GOOD = 1, COLOUR_WARNING, COLOUR_FAULT };
-
-enum order { BY_NUMBER, BY_LOST, BY_LATENESS, BY_PDUS, ORDERS };
-
-static const char *const order_names[ORDERS] = {"number", "lost", "lateness", "PDUs"};
 
 struct tt_watch_screen {
     SCREEN *terminal;
     WINDOW *sheet; /* as wide as a row, however narrow the terminal: nothing wraps */
-    enum order order;
+    enum tt_watch_order order;
     size_t chosen; /* a place in the order */
     size_t count;  /* of rows, at the last drawing */
     bool paused;
+    bool turned; /* while it was */
     char said[SAID_BYTES];
-};
-
-/* A stream, and what it is sorted by. */
-struct row {
-    const struct tt_observed *stream;
-    size_t number;
-    int64_t late_ns; /* p99 of the lateness; INT64_MIN: not known */
 };
 
 struct tt_watch_screen *tt_watch_screen_new(void)
@@ -96,21 +90,24 @@ void tt_watch_screen_free(struct tt_watch_screen *screen)
     free(screen);
 }
 
+static bool is_narrow(void)
+{
+    return COLS < FULL_WIDTH;
+}
+
 static void go_on(struct tt_watch_screen *screen)
 {
     screen->paused = false;
     screen->said[0] = 0;
 }
 
-/* What changes the picture, unless it stands still. */
+/* What changes the picture; one that stands still is taken anew then. */
 static void turn(struct tt_watch_screen *screen, int key)
 {
-    if (screen->paused) {
-        return;
-    }
+    screen->turned = true;
     switch (key) {
     case 's':
-        screen->order = (screen->order + 1) % ORDERS;
+        screen->order = (screen->order + 1) % TT_WATCH_ORDERS;
         break;
     case KEY_UP:
     case 'k':
@@ -121,7 +118,8 @@ static void turn(struct tt_watch_screen *screen, int key)
         screen->chosen += screen->chosen + 1 < screen->count;
         break;
     default:
-        break; /* another size, too */
+        screen->turned = false; /* another size, too */
+        break;
     }
 }
 
@@ -166,60 +164,6 @@ void tt_watch_screen_say(struct tt_watch_screen *screen, const char *format, ...
     refresh();
 }
 
-static int by_number(const void *a, const void *b)
-{
-    const struct row *x = a;
-    const struct row *y = b;
-
-    return (x->number > y->number) - (x->number < y->number);
-}
-
-static int by_lost(const void *a, const void *b)
-{
-    const struct row *x = a;
-    const struct row *y = b;
-    int order = (x->stream->lost < y->stream->lost) - (x->stream->lost > y->stream->lost);
-
-    return order != 0 ? order : by_number(a, b);
-}
-
-static int by_lateness(const void *a, const void *b)
-{
-    const struct row *x = a;
-    const struct row *y = b;
-    int order = (x->late_ns < y->late_ns) - (x->late_ns > y->late_ns);
-
-    return order != 0 ? order : by_number(a, b);
-}
-
-static int by_pdus(const void *a, const void *b)
-{
-    const struct row *x = a;
-    const struct row *y = b;
-    int order = (x->stream->pdus < y->stream->pdus) - (x->stream->pdus > y->stream->pdus);
-
-    return order != 0 ? order : by_number(a, b);
-}
-
-static size_t sorted_rows(const struct tt_watch_screen *screen, const struct tt_observer *observer,
-                          struct row rows[ROWS_MAX])
-{
-    static int (*const orders[ORDERS])(const void *, const void *) = {by_number, by_lost,
-                                                                      by_lateness, by_pdus};
-    size_t n = observer->count < ROWS_MAX ? observer->count : ROWS_MAX;
-
-    for (size_t i = 0; i < n; i++) {
-        const struct tt_observed *o = observer->streams[i];
-
-        rows[i] = (struct row){.stream = o,
-                               .number = i + 1,
-                               .late_ns = o->lateness.n > 0 ? tt_hist_percentile(&o->lateness, 990)
-                                                            : INT64_MIN};
-    }
-    qsort(rows, n, sizeof(rows[0]), orders[screen->order]);
-    return n;
-}
-
 /* In its colour. Formatted here: where the text is longer than the terminal has cells, wprintw of
  * ncurses takes the arguments twice. */
 static void cell(WINDOW *sheet, int colour, const char *format, ...) TT_PRINTF(3, 4);
@@ -252,7 +196,33 @@ static void time_cell(WINDOW *sheet, int colour, bool known, int64_t ns)
     cell(sheet, colour, " %12s", known ? tt_axis_time((double)ns, text) : "-");
 }
 
-static void draw_row(WINDOW *sheet, const struct row *row, int y, bool chosen)
+/* To four digits, which with their unit have room in so few cells. */
+static void narrow_time(WINDOW *sheet, int colour, bool known, int64_t ns)
+{
+    char text[TT_AXIS_TEXT];
+    double power = ns == 0 ? 1 : pow(10, floor(log10(fabs((double)ns))) - 3);
+
+    cell(sheet, colour, " %10s",
+         known ? tt_axis_time(round((double)ns / power) * power, text) : "-");
+}
+
+static void draw_narrow(WINDOW *sheet, const struct tt_watch_row *row, int y, bool chosen)
+{
+    const struct tt_observed *o = row->stream;
+    char text[TT_STREAM_ID_TEXT];
+    size_t length = strlen(tt_stream_id_format(o->avtp.stream_id, text));
+
+    wmove(sheet, y, 0);
+    wattrset(sheet, chosen ? A_REVERSE : A_NORMAL);
+    cell(sheet, 0, "%2zu %7s", row->number, o->avtp.sv ? text + length - ID_NARROW : "-");
+    wattrset(sheet, A_NORMAL);
+    cell(sheet, o->lost > 0 ? COLOUR_FAULT : COLOUR_GOOD, " %6" PRIu64, o->lost);
+    narrow_time(sheet, row->late_ns > 1000000 ? COLOUR_WARNING : 0, row->late_ns > INT64_MIN,
+                row->late_ns);
+    narrow_time(sheet, margin_colour(o), o->margin.n > 0, o->margin.min);
+}
+
+static void draw_row(WINDOW *sheet, const struct tt_watch_row *row, int y, bool chosen)
 {
     const struct tt_observed *o = row->stream;
     char text[TT_SUBTYPE_TEXT];
@@ -354,10 +324,21 @@ static void draw_head(WINDOW *sheet, const struct tt_watch_screen *screen,
     const struct tt_observer *observer = view->observer;
 
     wmove(sheet, 0, 0);
+    if (is_narrow()) {
+        cell(sheet, observer->dropped_here > 0 ? COLOUR_FAULT : 0, "%s%s %.0f s, %zu %s, by %s",
+             observer->dropped_here > 0 ? "TOO SLOW: " : "", view->source,
+             (double)view->elapsed_ns / 1e9, observer->count,
+             tt_plural(observer->count, "stream", "streams"), tt_watch_order_name(screen->order));
+        wattron(sheet, A_UNDERLINE);
+        wmove(sheet, 1, 0);
+        cell(sheet, 0, "%2s %7s %6s %10s %10s", "#", "ID ends", "lost", "late p99", "margin min");
+        wattroff(sheet, A_UNDERLINE);
+        return;
+    }
     cell(sheet, 0, "%s, %.0f s: %" PRIu64 " packets, %zu %s, gPTP %s, sorted by %s%s", view->source,
          (double)view->elapsed_ns / 1e9, observer->packets, observer->count,
          tt_plural(observer->count, "stream", "streams"),
-         observer->traffic.gptp > 0 ? "is here" : "not seen", order_names[screen->order],
+         observer->traffic.gptp > 0 ? "is here" : "not seen", tt_watch_order_name(screen->order),
          observer->dropped_here > 0 ? ", this machine is too slow and loses packets" : "");
     wattron(sheet, A_UNDERLINE);
     wmove(sheet, 1, 0);
@@ -384,7 +365,7 @@ static WINDOW *size_sheet(struct tt_watch_screen *screen)
 static void show_sheet(const struct tt_watch_screen *screen)
 {
     erase();
-    mvaddnstr(LINES - 2, 0, KEYS, COLS);
+    mvaddnstr(LINES - 2, 0, is_narrow() ? KEYS_NARROW : KEYS, COLS);
     mvaddnstr(LINES - 1, 0, screen->said, COLS);
     wnoutrefresh(stdscr);
     if (LINES > FOOT_ROWS) {
@@ -422,22 +403,23 @@ static size_t rows_room(const struct tt_watch_view *view, const struct tt_observ
 
 void tt_watch_screen_draw(struct tt_watch_screen *screen, const struct tt_watch_view *view)
 {
-    struct row rows[ROWS_MAX];
+    struct tt_watch_row rows[TT_WATCH_ROWS_MAX];
     WINDOW *sheet = screen->sheet;
     const struct tt_observed *chosen;
     size_t room;
     size_t first;
     size_t n;
 
-    if (screen->paused && sheet) {
+    if (screen->paused && sheet && !screen->turned) {
         show_sheet(screen);
         return;
     }
+    screen->turned = false;
     sheet = size_sheet(screen);
     if (!sheet) {
         return;
     }
-    n = sorted_rows(screen, view->observer, rows);
+    n = tt_watch_rows(view->observer, screen->order, rows);
     screen->count = n;
     screen->chosen = n > 0 && screen->chosen >= n ? n - 1 : screen->chosen;
     chosen = n > 0 ? rows[screen->chosen].stream : NULL;
@@ -446,7 +428,8 @@ void tt_watch_screen_draw(struct tt_watch_screen *screen, const struct tt_watch_
     werase(sheet);
     draw_head(sheet, screen, view);
     for (size_t i = first; i < n && i - first < room; i++) {
-        draw_row(sheet, &rows[i], HEAD_ROWS + (int)(i - first), i == screen->chosen);
+        (is_narrow() ? draw_narrow : draw_row)(sheet, &rows[i], HEAD_ROWS + (int)(i - first),
+                                               i == screen->chosen);
     }
     if (chosen && LINES > LINES_PLAIN) {
         draw_chosen(sheet, view, chosen, HEAD_ROWS + (int)(n < room ? n : room));

@@ -4,14 +4,12 @@
 #include "cli/watch_show.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "audio/finding.h"
 #include "base/ns.h"
 #include "report/finding_text.h"
-#include "report/line.h"
 #include "report/plural.h"
 #include "report/table.h"
 
@@ -74,30 +72,6 @@ const char *tt_watch_scale(const struct tt_observed *o)
     return o->margin_scale == TT_SCALE_UTC ? "UTC" : "TAI";
 }
 
-void tt_watch_line(const struct tt_watch_out *out, const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    if (out->page) {
-        tt_html_vparagraph(out->page, format, args);
-    } else {
-        tt_line_vprint(out->text, format, args);
-    }
-    va_end(args);
-}
-
-void tt_watch_table(const struct tt_watch_out *out, const char *caption, struct tt_table *table)
-{
-    if (out->page) {
-        tt_html_table(out->page, caption, table);
-    } else {
-        fprintf(out->text, "\n%s\n", caption);
-        tt_table_print(table, out->text);
-    }
-    tt_table_done(table);
-}
-
 static void stream_row(struct tt_table *table, size_t number, const struct tt_observed *o)
 {
     char text[TT_SUBTYPE_TEXT];
@@ -120,7 +94,7 @@ static void stream_row(struct tt_table *table, size_t number, const struct tt_ob
     tt_table_cell_number(table, (int64_t)(o->restarts + o->grid.moves));
 }
 
-static void show_streams(const struct tt_observer *observer, const struct tt_watch_out *out)
+static void show_streams(const struct tt_observer *observer, const struct tt_out *out)
 {
     static const struct tt_column columns[] = {
         {"#", TT_ALIGN_RIGHT},          {"stream ID", TT_ALIGN_LEFT}, {"source", TT_ALIGN_LEFT},
@@ -136,7 +110,7 @@ static void show_streams(const struct tt_observer *observer, const struct tt_wat
     for (size_t i = 0; i < observer->count; i++) {
         stream_row(&table, i + 1, observer->streams[i]);
     }
-    tt_watch_table(out, "Streams", &table);
+    tt_out_table(out, "Streams", &table);
 }
 
 static void cell_rate(struct tt_table *table, double rate)
@@ -148,7 +122,7 @@ static void cell_rate(struct tt_table *table, double rate)
     }
 }
 
-static void show_rates(const struct tt_observer *observer, const struct tt_watch_out *out)
+static void show_rates(const struct tt_observer *observer, const struct tt_out *out)
 {
     static const struct tt_column columns[] = {
         {"#", TT_ALIGN_RIGHT},         {"class", TT_ALIGN_LEFT},
@@ -179,7 +153,7 @@ static void show_rates(const struct tt_observer *observer, const struct tt_watch
         tt_table_cell_number(&table, (int64_t)o->conduct.uncertain);
         tt_table_cell_number(&table, (int64_t)o->conduct.clock_restarts);
     }
-    tt_watch_table(out, "PDUs a second, and stamps", &table);
+    tt_out_table(out, "PDUs a second, and stamps", &table);
 }
 
 typedef const struct tt_hist *hist_of(const struct tt_observed *o);
@@ -199,7 +173,7 @@ static const struct tt_hist *margin_of(const struct tt_observed *o)
     return &o->margin;
 }
 
-static void show_summaries(const struct tt_observer *observer, const struct tt_watch_out *out,
+static void show_summaries(const struct tt_observer *observer, const struct tt_out *out,
                            const char *caption, hist_of *hist, bool scale)
 {
     static const struct tt_column columns[] = {
@@ -216,10 +190,10 @@ static void show_summaries(const struct tt_observer *observer, const struct tt_w
             tt_table_cell(&table, "%s", hist(o)->n > 0 ? tt_watch_scale(o) : "-");
         }
     }
-    tt_watch_table(out, caption, &table);
+    tt_out_table(out, caption, &table);
 }
 
-static void show_priorities(const struct tt_observer *observer, const struct tt_watch_out *out)
+static void show_priorities(const struct tt_observer *observer, const struct tt_out *out)
 {
     static const struct tt_column columns[] = {{"PCP", TT_ALIGN_LEFT},
                                                {"packets", TT_ALIGN_RIGHT},
@@ -248,10 +222,10 @@ static void show_priorities(const struct tt_observer *observer, const struct tt_
             tt_table_cell(&table, "-");
         }
     }
-    tt_watch_table(out, "AVTP on the wire, by priority (preamble, FCS and gap included)", &table);
+    tt_out_table(out, "AVTP on the wire, by priority (preamble, FCS and gap included)", &table);
 }
 
-static void show_findings(const struct tt_observer *observer, const struct tt_watch_out *out)
+static void show_findings(const struct tt_observer *observer, const struct tt_out *out)
 {
     static const struct tt_column columns[] = {{"#", TT_ALIGN_RIGHT},
                                                {"severity", TT_ALIGN_LEFT},
@@ -273,22 +247,22 @@ static void show_findings(const struct tt_observer *observer, const struct tt_wa
         }
     }
     if (table.cell_count > 0) {
-        tt_watch_table(out, "Findings", &table);
+        tt_out_table(out, "Findings", &table);
     } else {
         if (out->text) {
             fputc('\n', out->text);
         }
-        tt_watch_line(out, "Findings: none");
+        tt_out_line(out, "Findings: none");
         tt_table_done(&table);
     }
     if (!observer->tai_known) {
-        tt_watch_line(
+        tt_out_line(
             out, "Whether stamps are in TAI or in UTC cannot be told: the kernel's TAI offset is "
                  "0 (ptp4l with phc2sys sets it).");
     }
 }
 
-void tt_watch_tables(const struct tt_watch_view *view, const struct tt_watch_out *out)
+void tt_watch_tables(const struct tt_watch_view *view, const struct tt_out *out)
 {
     const struct tt_observer *observer = view->observer;
 
@@ -301,15 +275,14 @@ void tt_watch_tables(const struct tt_watch_view *view, const struct tt_watch_out
     show_findings(observer, out);
 }
 
-static void count_line(const struct tt_watch_out *out, uint64_t count, const char *one,
-                       const char *many)
+static void count_line(const struct tt_out *out, uint64_t count, const char *one, const char *many)
 {
     if (count > 0) {
-        tt_watch_line(out, "%" PRIu64 " %s", count, tt_plural(count, one, many));
+        tt_out_line(out, "%" PRIu64 " %s", count, tt_plural(count, one, many));
     }
 }
 
-static void subtypes_line(const struct tt_watch_view *view, const struct tt_watch_out *out)
+static void subtypes_line(const struct tt_watch_view *view, const struct tt_out *out)
 {
     const struct tt_observer *observer = view->observer;
     const char *separator = " AVTP: ";
@@ -334,8 +307,8 @@ static void subtypes_line(const struct tt_watch_view *view, const struct tt_watc
     if (view->live) {
         snprintf(seconds, sizeof(seconds), ", %.1f s", (double)view->elapsed_ns / 1e9);
     }
-    tt_watch_line(out, "%s%s: %" PRIu64 " %s.%s", view->source, seconds, observer->packets,
-                  tt_plural(observer->packets, "packet", "packets"), all);
+    tt_out_line(out, "%s%s: %" PRIu64 " %s.%s", view->source, seconds, observer->packets,
+                tt_plural(observer->packets, "packet", "packets"), all);
     free(all);
 }
 
@@ -347,7 +320,7 @@ static void clock_identity(uint64_t identity, char text[24])
     }
 }
 
-static void network_lines(const struct tt_link_traffic *traffic, const struct tt_watch_out *out)
+static void network_lines(const struct tt_link_traffic *traffic, const struct tt_out *out)
 {
     char grandmaster[24] = "unknown";
 
@@ -355,7 +328,7 @@ static void network_lines(const struct tt_link_traffic *traffic, const struct tt
         clock_identity(traffic->grandmaster, grandmaster);
     }
     if (traffic->gptp > 0) {
-        tt_watch_line(
+        tt_out_line(
             out,
             "gPTP is here: %" PRIu64 " %s (%" PRIu64 " Sync, %" PRIu64 " Announce); grandmaster "
             "%s, changed %" PRIu64 " %s.",
@@ -364,19 +337,19 @@ static void network_lines(const struct tt_link_traffic *traffic, const struct tt
             tt_plural(traffic->grandmaster_changes, "time", "times"));
     }
     if (traffic->msrp + traffic->mvrp > 0) {
-        tt_watch_line(out,
-                      "Somebody makes reservations: %" PRIu64 " MSRP and %" PRIu64 " MVRP packets.",
-                      traffic->msrp, traffic->mvrp);
+        tt_out_line(out,
+                    "Somebody makes reservations: %" PRIu64 " MSRP and %" PRIu64 " MVRP packets.",
+                    traffic->msrp, traffic->mvrp);
     }
 }
 
-void tt_watch_lines(const struct tt_watch_view *view, const struct tt_watch_out *out)
+void tt_watch_lines(const struct tt_watch_view *view, const struct tt_out *out)
 {
     const struct tt_observer *observer = view->observer;
 
     subtypes_line(view, out);
     if (view->stamps) {
-        tt_watch_line(out, "Arrival times: %s.", view->stamps);
+        tt_out_line(out, "Arrival times: %s.", view->stamps);
     }
     count_line(out, observer->not_avtp, "packet is not AVTP.", "packets are not AVTP.");
     count_line(out, observer->malformed, "packet has AVTP's EtherType but is too short for it.",
@@ -387,13 +360,13 @@ void tt_watch_lines(const struct tt_watch_view *view, const struct tt_watch_out 
     count_line(out, observer->filtered, "packet is left out by the filter.",
                "packets are left out by the filter.");
     if (observer->beyond > 0) {
-        tt_watch_line(out, "%" PRIu64 " %s to streams beyond the first %zu.", observer->beyond,
-                      tt_plural(observer->beyond, "packet belongs", "packets belong"),
-                      observer->capacity);
+        tt_out_line(out, "%" PRIu64 " %s to streams beyond the first %zu.", observer->beyond,
+                    tt_plural(observer->beyond, "packet belongs", "packets belong"),
+                    observer->capacity);
     }
     network_lines(&observer->traffic, out);
     if (view->live && view->drops.buffer < 0) {
-        tt_watch_line(out, "Whether packets were lost in the capture's buffer is unknown.");
+        tt_out_line(out, "Whether packets were lost in the capture's buffer is unknown.");
     } else if (view->live) {
         count_line(out, (uint64_t)view->drops.buffer,
                    "packet was lost in the capture's buffer, on this machine: lost below includes "
@@ -412,7 +385,7 @@ void tt_watch_lines(const struct tt_watch_view *view, const struct tt_watch_out 
 
 void tt_watch_print(const struct tt_watch_view *view, FILE *out)
 {
-    const struct tt_watch_out to = {.text = out};
+    const struct tt_out to = {.text = out};
 
     tt_watch_lines(view, &to);
     if (view->observer->count > 0) {

@@ -11,13 +11,8 @@
 #include <stdio.h>
 
 #include "audio/observer.h"
-#include "report/html.h"
-
-/* Packets that this machine lost before we saw them. */
-struct tt_watch_drops {
-    int64_t buffer;    /* in the capture's; -1: unknown */
-    int64_t interface; /* before: the interface's buffers, or a processor's queue */
-};
+#include "cli/watch_drops.h"
+#include "report/out.h"
 
 struct tt_watch_view {
     const char *source; /* path or interface; of several files "FIRST and N more" */
@@ -38,19 +33,9 @@ int tt_watch_page(const struct tt_watch_view *view, const char *path);
 /* A new reference. */
 json_t *tt_watch_json(const struct tt_watch_view *view);
 
-/* Where tables go: to one of the two. */
-struct tt_watch_out {
-    FILE *text;
-    struct tt_html *page;
-};
-/* One line, or one paragraph. */
-void tt_watch_line(const struct tt_watch_out *out, const char *format, ...) TT_PRINTF(2, 3);
-/* Shows and ends the table. */
-void tt_watch_table(const struct tt_watch_out *out, const char *caption, struct tt_table *table);
-
-void tt_watch_tables(const struct tt_watch_view *view, const struct tt_watch_out *out);
+void tt_watch_tables(const struct tt_watch_view *view, const struct tt_out *out);
 /* The lines above the tables. */
-void tt_watch_lines(const struct tt_watch_view *view, const struct tt_watch_out *out);
+void tt_watch_lines(const struct tt_watch_view *view, const struct tt_out *out);
 
 /* "AAF", "reserved 0x33". Returns ret_text. */
 #define TT_SUBTYPE_TEXT 40

@@ -359,6 +359,7 @@ static void send_frame(struct tt_shaper *shaper, const struct choice *choice, bo
     tt_wire_send(&shaper->wire, choice->launch_ns, wire_bytes);
     *ret_frame = (struct tt_shaper_frame){
         .class = choice->lane / 2,
+        .payload_bytes = choice->payload_bytes,
         .bytes =
             tt_segmenter_next(segmenter, choice->packet->data, choice->payload_bytes, mark, frame),
         .launch_tai_ns = choice->launch_ns,
@@ -412,6 +413,17 @@ void tt_shaper_sent(struct tt_shaper *shaper, const struct tt_shaper_frame *fram
         shaper->wire.free_ns = end_ns;
         shaper->wire.rest = 0;
     }
+}
+
+void tt_shaper_refused(struct tt_shaper *shaper, const struct tt_shaper_frame *frame)
+{
+    struct tt_shaper_counters *counters = &shaper->counters[frame->class];
+
+    counters->frames--;
+    counters->bytes -= frame->bytes;
+    counters->payload_bytes -= frame->payload_bytes;
+    counters->wire_ns -= frame->end_tai_ns - frame->launch_tai_ns;
+    counters->dropped_refused++;
 }
 
 size_t tt_shaper_waiting(const struct tt_shaper *shaper, unsigned class)

@@ -44,17 +44,18 @@ struct tt_shaper_setup {
 };
 
 struct tt_shaper_counters {
-    uint64_t packets;       /* that came */
-    uint64_t frames;        /* that left … */
-    uint64_t bytes;         /* … with so many bytes, FCS not counted */
-    uint64_t payload_bytes; /* of them TCP's or UDP's, where packets were cut */
-    int64_t wire_ns;        /* … for so long on the wire */
-    uint64_t segmented;     /* packets that became more than one frame */
-    uint64_t cut;           /* frames shorter than their segment size, to fit what was left */
-    uint64_t marked;        /* frames that tell congestion (ECN) */
-    uint64_t dropped_full;
-    uint64_t dropped_delay; /* frames, by controlled delay */
-    uint64_t dropped_never; /* packets: no window is ever long enough */
+    uint64_t packets;         /* that came */
+    uint64_t frames;          /* that left and were not refused … */
+    uint64_t bytes;           /* … with so many bytes, FCS not counted */
+    uint64_t payload_bytes;   /* of them TCP's or UDP's, where packets were cut */
+    int64_t wire_ns;          /* … for so long on the wire */
+    uint64_t segmented;       /* packets that became more than one frame */
+    uint64_t cut;             /* frames shorter than their segment size, to fit what was left */
+    uint64_t marked;          /* frames that tell congestion (ECN) */
+    uint64_t dropped_full;    /* packets, whole */
+    uint64_t dropped_delay;   /* frames, by controlled delay */
+    uint64_t dropped_never;   /* packets: no window is ever long enough */
+    uint64_t dropped_refused; /* frames: tt_shaper_refused */
     uint64_t refused[TT_SEGMENT_FAULTS];
     int64_t wait_max_ns; /* since it was last set to 0 */
     int64_t wait_last_ns;
@@ -78,6 +79,7 @@ struct tt_shaper {
 struct tt_shaper_frame {
     unsigned class;
     size_t bytes;
+    size_t payload_bytes; /* of it TCP's or UDP's, where its packet was cut */
     int64_t launch_tai_ns;
     int64_t end_tai_ns;   /* the wire is free again */
     int64_t close_tai_ns; /* its window's end; INT64_MAX: none */
@@ -107,6 +109,9 @@ TT_RT bool tt_shaper_next(struct tt_shaper *shaper, int64_t now_tai_ns, uint8_t 
  * wire is free only so much later. */
 TT_RT void tt_shaper_sent(struct tt_shaper *shaper, const struct tt_shaper_frame *frame,
                           int64_t after_tai_ns);
+
+/* The frame that tt_shaper_next gave was not taken: it did not leave. */
+TT_RT void tt_shaper_refused(struct tt_shaper *shaper, const struct tt_shaper_frame *frame);
 
 /* Bytes that wait in a class. */
 TT_RT size_t tt_shaper_waiting(const struct tt_shaper *shaper, unsigned class);

@@ -56,7 +56,8 @@ static int64_t speed_of(int fd, const char *ifname)
 struct link_facts {
     unsigned tx_queues;
     uint64_t tx_dropped;
-    uint64_t rx_dropped;
+    uint64_t rx_missed;
+    uint64_t downs;
 };
 
 static int find_facts(const struct nlattr *attr, void *data)
@@ -66,13 +67,15 @@ static int find_facts(const struct nlattr *attr, void *data)
 
     if (mnl_attr_get_type(attr) == IFLA_NUM_TX_QUEUES) {
         facts->tx_queues = mnl_attr_get_u32(attr);
+    } else if (mnl_attr_get_type(attr) == IFLA_CARRIER_DOWN_COUNT) {
+        facts->downs = mnl_attr_get_u32(attr);
     } else if (mnl_attr_get_type(attr) == IFLA_STATS64) {
         size_t bytes = mnl_attr_get_payload_len(attr);
 
         memset(&stats, 0, sizeof(stats));
         memcpy(&stats, mnl_attr_get_payload(attr), bytes < sizeof(stats) ? bytes : sizeof(stats));
         facts->tx_dropped = stats.tx_dropped;
-        facts->rx_dropped = stats.rx_dropped + stats.rx_missed_errors + stats.rx_fifo_errors;
+        facts->rx_missed = stats.rx_missed_errors + stats.rx_fifo_errors;
     }
     return MNL_CB_OK;
 }
@@ -113,9 +116,29 @@ uint64_t tt_interface_tx_dropped(const char *ifname)
     return ask_link(ifname).tx_dropped;
 }
 
-uint64_t tt_interface_rx_dropped(const char *ifname)
+uint64_t tt_interface_rx_missed(const char *ifname)
 {
-    return ask_link(ifname).rx_dropped;
+    return ask_link(ifname).rx_missed;
+}
+
+uint64_t tt_interface_downs(const char *ifname)
+{
+    return ask_link(ifname).downs;
+}
+
+uint64_t tt_softnet_dropped(const char *path)
+{
+    FILE *file = fopen(path, "re");
+    uint64_t dropped = 0;
+    unsigned of_one; /* a line for each processor, of which this is the second figure */
+
+    while (file && fscanf(file, "%*x %x%*[^\n]", &of_one) == 1) {
+        dropped += of_one;
+    }
+    if (file) {
+        fclose(file);
+    }
+    return dropped;
 }
 
 /* Of those made the ones in use; only sysfs knows, which is another namespace's where nobody has

@@ -25,8 +25,17 @@ int tt_interface_set_mtu(const char *ifname, unsigned bytes);
 
 /* Packets that it was to send, since it was made. 0 where nobody says. */
 uint64_t tt_interface_tx_dropped(const char *ifname);
-/* Packets that came and that nobody here got, since it was made: its own buffers were full, or the
- * queue of the processor that was to take them (a virtual interface has that one alone). */
-uint64_t tt_interface_rx_dropped(const char *ifname);
+/* Packets that came while its own buffers were full, since it was made. Not rx_dropped: what has a
+ * tag that no VLAN interface here takes is counted there too, read or not. */
+uint64_t tt_interface_rx_missed(const char *ifname);
+
+/* How often it lost its link, or was taken down. */
+uint64_t tt_interface_downs(const char *ifname);
+
+/* Packets of any interface that the queue of the processor that was to take them had no room for,
+ * since the machine started; a virtual interface has no other buffer. `path` is TT_SOFTNET but in
+ * tests. 0 where nobody says. */
+#define TT_SOFTNET "/proc/net/softnet_stat"
+uint64_t tt_softnet_dropped(const char *path);
 
 #endif

@@ -138,3 +138,12 @@ int tt_uplink_read(int fd, uint8_t packet[TT_TAP_PACKET_MAX])
     }
     return auxdata.tp_status & TP_STATUS_VLAN_VALID ? put_tag(packet, (int)n, &auxdata) : (int)n;
 }
+
+uint64_t tt_uplink_dropped(int fd)
+{
+    struct tpacket_stats stats = {0};
+    socklen_t bytes = sizeof(stats);
+
+    /* Reading resets it. */
+    return getsockopt(fd, SOL_PACKET, PACKET_STATISTICS, &stats, &bytes) == 0 ? stats.tp_drops : 0;
+}

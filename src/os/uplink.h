@@ -19,4 +19,7 @@ int tt_uplink_open(const char *ifname);
  * -errno. */
 int tt_uplink_read(int fd, uint8_t packet[TT_TAP_PACKET_MAX]);
 
+/* Packets that came while the buffer was full, since the last call. Any thread. */
+uint64_t tt_uplink_dropped(int fd);
+
 #endif

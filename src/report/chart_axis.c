@@ -100,6 +100,8 @@ static void label(char text[TT_AXIS_TEXT], enum tt_axis_kind kind, bool logarith
 {
     if (kind == TT_AXIS_SHARE) {
         snprintf(text, TT_AXIS_TEXT, value < 0.001 ? "%.0e" : "%g", value);
+    } else if (kind == TT_AXIS_COUNT && value >= 1e6) { /* digits beyond the edge are not seen */
+        snprintf(text, TT_AXIS_TEXT, "%.6gM", value / 1e6);
     } else if (kind == TT_AXIS_COUNT) {
         snprintf(text, TT_AXIS_TEXT, "%.15g", value);
     } else if (logarithmic) {
@@ -145,7 +147,7 @@ void tt_axis_draw(struct tt_html *page, const struct tt_axis *axis, enum tt_axis
         draw_tick(out, axis, vertical, ticks[i], text);
     }
     if (vertical) {
-        fprintf(out, "<path class=\"axis\" d=\"M%d %dV%d\"/><text x=\"2\" y=\"10\">", TT_CHART_LEFT,
+        fprintf(out, "<path class=\"axis\" d=\"M%d %dV%d\"/><text x=\"2\" y=\"15\">", TT_CHART_LEFT,
                 TT_CHART_TOP, TT_CHART_BOTTOM);
     } else {
         fprintf(out, "<path class=\"axis\" d=\"M%d %dH%d\"/><text class=\"end\" x=\"%d\" y=\"%d\">",

@@ -16,11 +16,11 @@
 
 /* The drawing: this many units, the plot inside these margins. */
 #define TT_CHART_WIDTH  480
-#define TT_CHART_HEIGHT 250
+#define TT_CHART_HEIGHT 258
 #define TT_CHART_LEFT   64
 #define TT_CHART_RIGHT  454
-#define TT_CHART_TOP    20
-#define TT_CHART_BOTTOM 206
+#define TT_CHART_TOP    28
+#define TT_CHART_BOTTOM 214
 
 struct tt_axis {
     double from; /* from < to; above 0 where logarithmic */

@@ -87,10 +87,15 @@ static const struct kind kinds[TT_FINDING_KINDS] = {
         {"lost",
          "{count} of {of} PDUs ({share}) are missing, up to {longest_pdus} in a row: silence in "
          "their place; look for drops at each port on the way"},
+    [TT_FINDING_LOST_DOWN] =
+        {"lost_down",
+         "{count} of {of} PDUs ({share}) are missing, up to {longest_pdus} in a row, but the "
+         "interface here was down {downs:time|times} meanwhile: what came then is among them, and "
+         "no port on the way lost it"},
     [TT_FINDING_LOST_HERE] =
         {"lost_here",
          "{count} of {of} PDUs ({share}) are missing, up to {longest_pdus} in a row, but this "
-         "machine itself dropped {dropped_here:packet|packets} of the link before they could be "
+         "machine itself dropped {dropped_here:packet|packets} before they could be "
          "read: only what is more than that was lost on the way; give it less to do, or capture "
          "elsewhere"},
     [TT_FINDING_SEQUENCE_JUMPS] = {"sequence_jumps",
@@ -136,6 +141,7 @@ static const char *const figure_names[TT_FIGURES] = {
     [TT_FIGURE_BURSTS] = "bursts",
     [TT_FIGURE_LONGEST_PDUS] = "longest_pdus",
     [TT_FIGURE_DROPPED_HERE] = "dropped_here",
+    [TT_FIGURE_DOWNS] = "downs",
     [TT_FIGURE_WORST_NS] = "worst_ns",
     [TT_FIGURE_LEAST_NS] = "least_ns",
     [TT_FIGURE_STEP_NS] = "step_ns",

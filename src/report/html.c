@@ -3,13 +3,18 @@
  */
 #include "report/html.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
+
+#define WORDS_FROM 30 /* characters */
 
 static const char style[] =
     ":root{color-scheme:light dark;--paper:#fff;--ink:#1b1f24;--quiet:#57606a;--rule:#d5dae0;"
-    "--a:#0a5cc2;--b:#b3470b;--band:#0a5cc238;--mark:#6a1fa8;--card:#f5f7f9}"
+    "--a:#0a5cc2;--b:#b3470b;--band:#0a5cc238;--mark:#6a1fa8;--card:#f5f7f9;--shade:#1b1f2440}"
     "@media(prefers-color-scheme:dark){:root{--paper:#12161b;--ink:#e4e8ec;--quiet:#9aa5b1;"
-    "--rule:#333b45;--a:#6cb0ff;--b:#ff9d5c;--band:#6cb0ff40;--mark:#cf9bff;--card:#1a2027}}"
+    "--rule:#333b45;--a:#6cb0ff;--b:#ff9d5c;--band:#6cb0ff40;--mark:#cf9bff;--card:#1a2027;--shade:"
+    "#e4e8ec50}}"
     "*{box-sizing:border-box}"
     "body{margin:0 auto;padding:1rem;max-width:84rem;background:var(--paper);color:var(--ink);"
     "font:15px/1.5 system-ui,sans-serif}"
@@ -17,11 +22,16 @@ static const char style[] =
     "h2{font-size:1.15rem;margin:2rem 0 .5rem;padding-top:.75rem;border-top:1px solid var(--rule);"
     "overflow-wrap:anywhere}"
     "p{max-width:50rem;margin:.5rem 0;overflow-wrap:anywhere}"
-    ".scroll{overflow-x:auto;margin:.75rem 0}"
+    /* What goes on beyond an edge is under a shadow there. */
+    ".scroll{overflow-x:auto;margin:.75rem 0;background:"
+    "linear-gradient(90deg,var(--paper) 1rem,transparent 2rem) local,"
+    "linear-gradient(270deg,var(--paper) 1rem,transparent 2rem) local,"
+    "linear-gradient(90deg,var(--shade),transparent .8rem),"
+    "linear-gradient(270deg,var(--shade),transparent .8rem)}"
     ".scroll:focus-visible{outline:2px solid var(--a)}"
-    "table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:.9rem}"
+    "table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:.82rem}"
     "caption,figcaption{text-align:left;font-weight:600;padding:.25rem 0}"
-    "th,td{padding:.2rem .6rem;text-align:left;white-space:nowrap;vertical-align:top;"
+    "th,td{padding:.2rem .45rem;text-align:left;white-space:nowrap;vertical-align:top;"
     "border-bottom:1px solid var(--rule)}"
     "th{color:var(--quiet);font-weight:600}"
     ".n{text-align:right}.w{white-space:normal;min-width:18rem}"
@@ -40,7 +50,14 @@ static const char style[] =
     "margin:.75rem 0;padding:.75rem 1rem;background:var(--card);border-radius:.4rem;"
     "font-size:.9rem}"
     "dt{color:var(--quiet)}dd{margin:0;overflow-wrap:anywhere}"
-    "@media(max-width:30rem){svg text{font-size:15px}}"
+    /* On a phone what a row says in words is below the row, and headings are in front of figures.
+     */
+    "@media(max-width:40rem){svg text{font-size:15px}.words,.words caption,.words tbody,.words tr,"
+    ".words .w{display:block}.words th,.words th.w{display:none}"
+    ".words td{display:inline-block;border:0}"
+    ".words .n::before{content:attr(data-th)' ';color:var(--quiet)}"
+    ".words td.w{display:block;min-width:0;padding-bottom:.4rem;"
+    "border-bottom:1px solid var(--rule)}}"
     "@media print{.scroll{overflow:visible}}";
 
 void tt_html_text(FILE *out, const char *text)
@@ -122,31 +139,47 @@ void tt_html_paragraph(struct tt_html *page, const char *format, ...)
     va_end(args);
 }
 
-static const char *cell_class(const struct tt_table *table, size_t column)
+/* Whether the last column is in words, which take several lines. */
+static bool has_words(const struct tt_table *table)
+{
+    size_t last = table->column_count - 1;
+    bool words = false;
+
+    for (size_t i = last; i < table->cell_count; i += table->column_count) {
+        words = words || strlen(tt_table_text(table, i)) > WORDS_FROM;
+    }
+    return words && table->columns[last].align == TT_ALIGN_LEFT;
+}
+
+static const char *cell_class(const struct tt_table *table, size_t column, bool words)
 {
     if (table->columns[column].align == TT_ALIGN_RIGHT) {
         return " class=\"n\"";
     }
-    return column + 1 == table->column_count ? " class=\"w\"" : "";
+    return words && column + 1 == table->column_count ? " class=\"w\"" : "";
 }
 
 void tt_html_table(struct tt_html *page, const char *caption, const struct tt_table *table)
 {
     FILE *out = page->file.out;
+    bool words = has_words(table);
 
     /* What scrolls can be reached by keyboard. */
     element(out, "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"", caption,
-            "\">\n<table>\n");
+            words ? "\">\n<table class=\"words\">\n" : "\">\n<table>\n");
     element(out, "<caption>", caption, "</caption>\n<tr>");
     for (size_t c = 0; c < table->column_count; c++) {
-        fprintf(out, "<th scope=\"col\"%s>", cell_class(table, c));
+        fprintf(out, "<th scope=\"col\"%s>", cell_class(table, c, words));
         element(out, "", table->columns[c].heading, "</th>");
     }
     for (size_t i = 0; i < table->cell_count; i++) {
         size_t c = i % table->column_count;
 
-        fprintf(out, "%s<td%s>", c == 0 ? "</tr>\n<tr>" : "", cell_class(table, c));
-        element(out, "", tt_table_text(table, i), "</td>");
+        fprintf(out, "%s<td%s", c == 0 ? "</tr>\n<tr>" : "", cell_class(table, c, words));
+        if (words && table->columns[c].align == TT_ALIGN_RIGHT) {
+            element(out, " data-th=\"", table->columns[c].heading, "\"");
+        }
+        element(out, ">", tt_table_text(table, i), "</td>");
     }
     fputs("</tr>\n</table>\n</div>\n", out);
 }

@@ -59,9 +59,13 @@ const char *tt_note_text(enum tt_note note)
                "tu, so listeners need not trust their stamps; where ptp4l and phc2sys, or chrony "
                "without rtcsync, keep it right all the same, give tu never (--tu never)";
     case TT_NOTE_MASTER_LOST:
-        return "ALARM: the media clock's master was gone, or said that it is uncertain: the stream "
-               "ran on at the rate that was found, and its packets carried tu; look after the CRF "
-               "stream and its talker";
+        return "ALARM: the media clock's master was gone: the stream ran on at the rate that was "
+               "found, and its packets carried tu; look after the CRF stream and its talker";
+    case TT_NOTE_MASTER_UNCERTAIN:
+        return "the media clock's master says that its clock is not synchronised (tu): it is "
+               "followed all the same, and packets carry tu, so listeners need not trust their "
+               "stamps; where that clock is right all the same, give its talker tu never (--tu "
+               "never)";
     case TT_NOTE_LAUNCH_LOST:
         return "the kernel dropped packets because their launch time had passed (counted as "
                "launch_missed, launch_invalid): give etf a longer delta, or the stream a longer "

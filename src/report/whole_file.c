@@ -54,9 +54,19 @@ int tt_whole_file_open(struct tt_whole_file *file, const char *path)
     return 0;
 }
 
+/* Why a write failed is forgotten by then: another one fails for the same. */
+static int write_error(FILE *out)
+{
+    if (!ferror(out)) {
+        return 0;
+    }
+    clearerr(out);
+    return fputc('\n', out) == EOF || fflush(out) != 0 ? -errno : -EIO;
+}
+
 int tt_whole_file_close(struct tt_whole_file *file)
 {
-    int error = ferror(file->out) ? -EIO : 0;
+    int error = write_error(file->out);
 
     if (fclose(file->out) != 0 && !error) {
         error = -errno;

@@ -79,6 +79,11 @@ const struct tt_media_grid *tt_clock_in_grid(const struct tt_clock_in *in)
     return &in->listener.grid;
 }
 
+bool tt_clock_in_is_held(const struct tt_clock_in *in)
+{
+    return in->listener.state == TT_CRF_HOLDOVER;
+}
+
 static void publish(struct tt_clock_in *in)
 {
     in->live.state = in->listener.state;

@@ -43,6 +43,8 @@ const struct tt_event_log *tt_clock_in_log(const struct tt_clock_in *in);
 /* ---- for the engine ---- */
 
 const struct tt_media_grid *tt_clock_in_grid(const struct tt_clock_in *in);
+/* Its master is gone, and it runs on alone. */
+TT_RT bool tt_clock_in_is_held(const struct tt_clock_in *in);
 /* Drops what came while nobody listened; what was found of the clock is kept. */
 void tt_clock_in_begin(struct tt_clock_in *in, int64_t now_tai_ns);
 /* Takes what has come. Returns the time of the next step. */

@@ -290,7 +290,8 @@ static int64_t step_clocks(struct tt_engine *engine, int64_t now_tai_ns)
             begin_talks(engine, now_tai_ns);
         }
         if (grid->uncertain && engine->talks_begun) {
-            note_talks(engine, TT_NOTE_MASTER_LOST);
+            note_talks(engine, tt_clock_in_is_held(engine->clock_in) ? TT_NOTE_MASTER_LOST
+                                                                     : TT_NOTE_MASTER_UNCERTAIN);
         }
     }
     if (engine->clock_out && engine->talks_begun) {

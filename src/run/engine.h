@@ -44,8 +44,9 @@ void tt_engine_free(struct tt_engine *engine);
 void tt_engine_set_cpu(struct tt_engine *engine, int cpu);
 
 /* While it is stopped: all its talkers run on this clock (NULL: on TAI), and begin to send once it
- * has locked. What holds for it holds for them: without its master they carry tu, and say so
- * (TT_NOTE_MASTER_LOST). It outlives the engine. */
+ * has locked. What holds for it holds for them: without its master, or with one that is uncertain
+ * by its own word, they carry tu, and say so (TT_NOTE_MASTER_LOST, TT_NOTE_MASTER_UNCERTAIN). It
+ * outlives the engine. */
 void tt_engine_follow(struct tt_engine *engine, struct tt_clock_in *in);
 /* While it is stopped: it tells its clock to others (NULL: it does not), which begins with the
  * talkers. It outlives the engine. */

@@ -15,13 +15,14 @@ enum tt_note {
     TT_NOTE_RECEIVE_BUFFER = 1 << 5, /* smaller than asked for */
     TT_NOTE_LINK_DOWN = 1 << 6,
     TT_NOTE_BYPASS = 1 << 7, /* software pacing where an etf would drop packets: past the qdiscs */
-    TT_NOTE_ETF_DELTA = 1 << 8,       /* an etf with delta 0 drops every packet as late */
-    TT_NOTE_LAUNCH_LOST = 1 << 9,     /* the kernel refused single packets: counted */
-    TT_NOTE_CLOCK_STEP = 1 << 10,     /* TAI stepped */
-    TT_NOTE_LINK_GONE = 1 << 11,      /* the interface was deleted, or moved elsewhere */
-    TT_NOTE_LAUNCH_UNKEPT = 1 << 12,  /* the qdisc did not keep packets until their launch time */
-    TT_NOTE_UNSYNCHRONISED = 1 << 13, /* the kernel says so of its clock: PDUs carried tu */
-    TT_NOTE_MASTER_LOST = 1 << 14,    /* of the media clock: the stream ran on alone, with tu */
+    TT_NOTE_ETF_DELTA = 1 << 8,         /* an etf with delta 0 drops every packet as late */
+    TT_NOTE_LAUNCH_LOST = 1 << 9,       /* the kernel refused single packets: counted */
+    TT_NOTE_CLOCK_STEP = 1 << 10,       /* TAI stepped */
+    TT_NOTE_LINK_GONE = 1 << 11,        /* the interface was deleted, or moved elsewhere */
+    TT_NOTE_LAUNCH_UNKEPT = 1 << 12,    /* the qdisc did not keep packets until their launch time */
+    TT_NOTE_UNSYNCHRONISED = 1 << 13,   /* the kernel says so of its clock: PDUs carried tu */
+    TT_NOTE_MASTER_LOST = 1 << 14,      /* of the media clock: the stream ran on alone, with tu */
+    TT_NOTE_MASTER_UNCERTAIN = 1 << 15, /* … said so of its own clock: followed, with tu */
 };
 
 #endif

@@ -164,6 +164,7 @@ static void send_frame(struct tt_shape *shape, const struct tt_shaper_frame *fra
     }
     if (sent != 1) {
         shape->work.send_refused++;
+        tt_shaper_refused(shape->shaper, frame);
         if (sent == -ENXIO) {
             atomic_store(&shape->end, TT_SHAPE_INTERFACE_GONE);
         }
@@ -383,7 +384,7 @@ int tt_shape_new(const struct tt_shape_setup *setup, struct tt_shape **ret_shape
         return -ENOMEM;
     }
     shape->setup = *setup;
-    shape->ends = (struct tt_shape_ends){.tap_fd = -1, .uplink_fd = -1};
+    shape->ends = (struct tt_shape_ends){.claim_fd = -1, .tap_fd = -1, .uplink_fd = -1};
     error = get_memory(shape);
     if (error == 0) {
         error = tt_shape_ends_open(&shape->setup, &shape->ends, ret_fault);
@@ -405,10 +406,13 @@ int tt_shape_new(const struct tt_shape_setup *setup, struct tt_shape **ret_shape
     return 0;
 }
 
-static void count_tap_dropped(struct tt_shape *shape)
+/* What the kernel had no room for, on either way. */
+static void count_dropped(struct tt_shape *shape)
 {
     atomic_store_explicit(&shape->tap_dropped, tt_shape_ends_tap_dropped(&shape->ends),
                           memory_order_relaxed);
+    atomic_fetch_add_explicit(&shape->return_lost, tt_uplink_dropped(shape->ends.uplink_fd),
+                              memory_order_relaxed);
 }
 
 void tt_shape_stop(struct tt_shape *shape)
@@ -416,7 +420,7 @@ void tt_shape_stop(struct tt_shape *shape)
     atomic_store_explicit(&shape->quit, true, memory_order_release);
     tt_thread_join(&shape->forward);
     tt_thread_join(&shape->backward);
-    count_tap_dropped(shape);
+    count_dropped(shape);
 }
 
 void tt_shape_free(struct tt_shape *shape)
@@ -456,7 +460,7 @@ bool tt_shape_was_up(const struct tt_shape *shape)
 void tt_shape_follow_link(struct tt_shape *shape, struct tt_shape_link *ret_link)
 {
     tt_shape_ends_follow(&shape->ends, ret_link);
-    count_tap_dropped(shape);
+    count_dropped(shape);
 }
 
 enum tt_shape_end tt_shape_end(struct tt_shape *shape)

@@ -9,6 +9,7 @@
 #ifndef TT_RUN_SHAPE_H
 #define TT_RUN_SHAPE_H
 
+#include "audio/stream_config.h"
 #include "base/hist.h"
 #include "gate/classify.h"
 #include "gate/shaper.h"
@@ -39,10 +40,10 @@ struct tt_shape_class {
 struct tt_shape_counters {
     struct tt_shape_class classes[TT_GATE_CLASSES];
     uint64_t returned;       /* packets from the interface into the TAP */
-    uint64_t return_lost;    /* too long, or the TAP did not take them */
+    uint64_t return_lost;    /* too long, not taken by the TAP, or more came than were read */
     uint64_t tap_dropped;    /* packets that the TAP had no room for, while nobody read it */
     uint64_t unknown;        /* packets that the TAP did not say how to cut */
-    uint64_t send_refused;   /* frames that the interface did not take */
+    uint64_t send_refused;   /* frames that the interface did not take, of all classes */
     uint64_t launch_refused; /* frames that the kernel dropped for their launch time */
     uint64_t log_lost;       /* departures that nobody took in time */
     uint64_t clock_steps;    /* of TAI */
@@ -64,6 +65,7 @@ struct tt_shape_departure {
 };
 
 enum tt_shape_step {
+    TT_SHAPE_STEP_CLAIM, /* -EADDRINUSE: another one shapes to that interface */
     TT_SHAPE_STEP_LINK,
     TT_SHAPE_STEP_UPLINK,
     TT_SHAPE_STEP_TAP,
@@ -94,6 +96,8 @@ bool tt_shape_was_up(const struct tt_shape *shape);
  * where that changed, and where it had a longer one: error is what came of that. From one thread.
  */
 struct tt_shape_link {
+    char ifname[TT_IFNAME_BYTES]; /* as it is called now, */
+    char tap[TT_IFNAME_BYTES];    /* … and the device; "": it is gone */
     bool was_up;
     bool is_up;
     unsigned had_mtu_bytes;

@@ -3,11 +3,36 @@
  */
 #include "run/shape_ends.h"
 
+#include <errno.h>
 #include <net/if.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "os/interfaces.h"
 #include "os/uplink.h"
+
+/* Two would not know of each other's frames. An abstract name: of this network namespace, and gone
+ * with whoever has it. */
+static int claim(unsigned ifindex)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int n = snprintf(address.sun_path + 1, sizeof(address.sun_path) - 1, "tactus-gate-shape-%u",
+                     ifindex);
+    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+    if (fd >= 0 && bind(fd, (struct sockaddr *)&address,
+                        (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n)) < 0) {
+        int error = -errno;
+
+        close(fd);
+        return error;
+    }
+    return fd < 0 ? -errno : fd;
+}
 
 int tt_shape_ends_open(const struct tt_shape_setup *setup, struct tt_shape_ends *ends,
                        struct tt_shape_fault *ret_fault)
@@ -28,6 +53,11 @@ int tt_shape_ends_open(const struct tt_shape_setup *setup, struct tt_shape_ends 
     }
     ends->link->was_up = found.up;
     ends->to_index = if_nametoindex(setup->ifname);
+    ret_fault->step = TT_SHAPE_STEP_CLAIM;
+    ends->claim_fd = claim(ends->to_index);
+    if (ends->claim_fd < 0) {
+        return ends->claim_fd;
+    }
     ret_fault->step = TT_SHAPE_STEP_UPLINK;
     ends->uplink_fd = tt_uplink_open(setup->ifname);
     if (ends->uplink_fd < 0) {
@@ -50,19 +80,23 @@ void tt_shape_ends_close(struct tt_shape_ends *ends)
         close(ends->uplink_fd);
     }
     tt_link_close(ends->link);
+    if (ends->claim_fd >= 0) {
+        close(ends->claim_fd);
+    }
 }
 
 /* As it is called now; "": it is gone. */
 static const char *name_of(unsigned ifindex, char ret_name[IF_NAMESIZE])
 {
-    return ifindex > 0 && if_indextoname(ifindex, ret_name) ? ret_name : "";
+    if (ifindex == 0 || !if_indextoname(ifindex, ret_name)) {
+        ret_name[0] = 0;
+    }
+    return ret_name;
 }
 
 void tt_shape_ends_follow(struct tt_shape_ends *ends, struct tt_shape_link *ret_link)
 {
     struct tt_link *link = ends->link;
-    char names[2][IF_NAMESIZE];
-    const char *tap = name_of(ends->tap_index, names[0]);
     struct tt_shape_link now = {
         .was_up = link->was_up,
         .is_up = link->ops->is_up(link),
@@ -70,10 +104,12 @@ void tt_shape_ends_follow(struct tt_shape_ends *ends, struct tt_shape_link *ret_
         .mtu_bytes = link->mtu_bytes,
     };
 
-    (void)tt_interface_mtu(name_of(ends->to_index, names[1]), &now.mtu_bytes);
-    if (tt_interface_mtu(tap, &now.tap_mtu_bytes) == 0 &&
+    name_of(ends->to_index, now.ifname);
+    name_of(ends->tap_index, now.tap);
+    (void)tt_interface_mtu(now.ifname, &now.mtu_bytes);
+    if (tt_interface_mtu(now.tap, &now.tap_mtu_bytes) == 0 &&
         (now.mtu_bytes != now.had_mtu_bytes || now.tap_mtu_bytes > now.mtu_bytes)) {
-        now.error = tt_interface_set_mtu(tap, now.mtu_bytes);
+        now.error = tt_interface_set_mtu(now.tap, now.mtu_bytes);
     }
     link->was_up = now.is_up;
     link->mtu_bytes = now.mtu_bytes;

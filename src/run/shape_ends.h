@@ -8,8 +8,9 @@
 #include "run/shape.h"
 
 struct tt_shape_ends {
+    int claim_fd; /* -1: not open; as long as it is, nobody else shapes to the interface */
     struct tt_link *link;
-    int tap_fd; /* -1: not open */
+    int tap_fd;
     int uplink_fd;
     unsigned tap_index; /* 0: not open */
     unsigned to_index;

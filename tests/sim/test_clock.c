@@ -271,6 +271,31 @@ static void one_clock_for_all(void **state)
     world_free(&world);
 }
 
+/* A master that says that its own clock is not synchronised is followed, and nothing is lost. */
+static void follows_an_uncertain_master(void **state)
+{
+    struct tt_clock_in_counters in;
+    struct world world;
+
+    (void)state;
+    world_new(&world);
+    world.master.uncertain = true;
+    run(&world, 5);
+    in = counters_of(world.in);
+    assert_true(in.state == TT_CRF_LOCKED && in.uncertain);
+    assert_int_equal(in.crf.holdovers, 0);
+    for (size_t i = 0; i < STREAMS; i++) {
+        struct tt_listen_counters listen;
+        unsigned notes = tt_talk_notes(world.talks[i]);
+
+        tt_listen_counters(world.listens[i], &listen);
+        assert_true(listen.talker_present && listen.stream.pdus_uncertain > 0);
+        assert_int_equal(notes & TT_NOTE_MASTER_LOST, 0);
+        assert_true(notes & TT_NOTE_MASTER_UNCERTAIN);
+    }
+    world_free(&world);
+}
+
 /* Without a clock to follow they run on TAI again; TAI steps under a clock that does not. */
 static void stops_starts_and_steps(void **state)
 {
@@ -310,6 +335,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_clock_for_all),
+        cmocka_unit_test(follows_an_uncertain_master),
         cmocka_unit_test(stops_starts_and_steps),
     };
 

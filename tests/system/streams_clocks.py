@@ -1,10 +1,42 @@
 """The cases of test_streams.py in which two clocks meet: a sound card's and the network's, or two machines'."""
+import contextlib
 import signal
+import socket
+import struct
 import sys
+import threading
+import time
 
 from streams_lab import EASY, LISTENER, check, options, plugin_environment, stream, write_streams
 
 PLUGIN_CONF = sys.argv[2]
+CRF_ID, CRF_DEST = "02:00:00:00:00:01:00CF", "91:E0:F0:00:FE:CF"
+
+
+@contextlib.contextmanager
+def crf_master(interval_samples=96, uncertain=False):
+    """A CRF talker of 48 kHz on the listener's end, other than ours and as its clock is said to be."""
+    def send():
+        with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as wire:
+            wire.bind((LISTENER, 0x22F0))
+            head = bytes.fromhex(CRF_DEST.replace(":", "") + "0200000000CF" + "22F0")
+            number = time.clock_gettime_ns(time.CLOCK_TAI) // period_ns
+            while not stopped.wait(0.005):
+                while number * period_ns <= time.clock_gettime_ns(time.CLOCK_TAI):
+                    wire.send(head + struct.pack(">BBBB8sIHHQ", 4, 0x80 | uncertain, number % 256, 1,
+                                                 bytes.fromhex(CRF_ID.replace(":", "")), 48000, 8, interval_samples,
+                                                 number * period_ns))
+                    number += 1
+
+    period_ns = interval_samples * 10**9 // 48000
+    stopped = threading.Event()
+    thread = threading.Thread(target=send)
+    thread.start()
+    try:
+        yield
+    finally:
+        stopped.set()
+        thread.join()
 
 
 def case_cards(lab):
@@ -103,3 +135,22 @@ def case_crf(lab):
     said = talker.errors()
     check(said.count("ALARM") >= 1 and "the media clock is found" in said and "the media clock is back" in said, said)
     check(second.lines[-1]["clock"]["told"]["pdus_sent"] > 0, second.lines[-1])
+
+
+def case_crf_uncertain(lab):
+    """A master whose clock is not synchronised, by its own word (tu), is a clock all the same: no alarm, the streams
+    carry tu too, and why is said once. Only a holdover is no good end (of a busy machine)."""
+    with crf_master(uncertain=True):
+        talker = lab.talk(*options(), *EASY, "--clock", f"crf:{CRF_ID},{CRF_DEST}", "--duration", "6500ms", "tone:440",
+                          wait=False)
+        said = talker.wait_line("a lock", lambda line: line["clock"]["followed"]["state"] == "locked" and
+                                line["streams"][0]["counters"]["pdus_sent"] > 0)["clock"]["followed"]
+        check(said["uncertain"] and not said["alarm"] and said["drift_ppb"] is not None, said)
+        code = talker.process.wait(timeout=90)
+    talker.reader.join()
+    last = talker.lines[-1]["clock"]["followed"]
+    check(last["pdus_uncertain"] == last["pdus"] > 0, last)
+    check(code == (1 if last["holdovers"] else 0), code, last, talker.errors())
+    check(("ALARM" in talker.errors()) <= (last["holdovers"] > 0), talker.errors())
+    for words in ("the media clock is found", "master says that its clock is not synchronised", "give its talker tu never"):
+        check(talker.errors().count(words) == 1, words, talker.errors())

@@ -384,6 +384,7 @@ class WrongInput(Gate):
         self.says(2, "--schedule and --log are one file", "shape", "--schedule", plan, "--log", plan, "--to", "lo")
         self.assertEqual(plan.read_bytes(), before)
         self.says(0, "", "simulate", "--picture", "/dev/null", "--html", "/dev/null", plan)
+        self.says(3, "cannot write /dev/full: No space left on device", "simulate", "--html", "/dev/full", plan)
         self.says(2, "which interface?", "apply", EXAMPLES / "gate-2021.json")
         for command in ("apply", "check", "plan", "show", "simulate", "verify"):
             self.says(0, "Exit:", command, "--help")

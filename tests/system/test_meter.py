@@ -100,6 +100,7 @@ class WrongInput(Meter):
         self.refused("--for", "8h", "--log", "one", "--html", "./one", says="--log and --html are one file")
         self.refused("--for", "8h", "--log", "-", says="--log takes the name of a file")
         self.refused("--html", "", says="--html takes the name of a file, and this one is empty")
+        self.refused("--folder", "/etc/passwd", says="--folder /etc/passwd is a file and not a folder")
         for page in ("no/such/page.html", "."):
             with self.subTest(page):
                 self.refused("--for", "8h", "--html", page, says=f"cannot write {page}: ", code=3)

@@ -468,8 +468,42 @@ class Shape(unittest.TestCase):
         lab.ip(NEAR, "link", "set", "gate0", "name", "gate1")
         for word in ("down", "name wirex", "up", "mtu 1500"):
             lab.ip(NEAR, "link", "set", WIRE if word != "up" and word != "mtu 1500" else "wirex", *word.split())
-        self.said(lab, "takes 1500 bytes now .*, 600 before; gate0: its MTU is that, too")
+        self.said(lab, "wirex takes 1500 bytes now .*, 600 before; gate1: its MTU is that, too")
         self.assertIn("mtu 1500 ", lab.ip(NEAR, "link", "show", "gate1").stdout)
+        figures = self.end(lab)
+        refused = sum(one["dropped_refused"] for one in figures["classes"])
+        self.assertGreater(refused, 0)
+        self.assertEqual(refused, figures["send_refused"])
+        self.assertEqual(len(frames_of_log(lab.folder / "departures")[1]), sum(one["frames"] for one in figures["classes"]))
+
+    def test_way_back_that_nobody_reads(self):
+        """What comes in while there is no time to read it is counted."""
+        lab = self.lab()
+        lab.shape(HALF)
+        lab.run(NEAR, "ping", "-c", 1, FAR_ADDRESS)
+        with lab.socket_in(NEAR, lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW)) as near:
+            near.bind(("gate0", 0))
+            address = near.getsockname()[4]
+        far = lab.socket_in(FAR, lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW))
+        far.bind((FAR_WIRE, 0))
+        lab.shaper.send_signal(signal.SIGSTOP)
+        for _ in range(10000):
+            far.send(address + far.getsockname()[4] + b"\x88\xb6" + bytes(1000))
+        far.close()
+        lab.shaper.send_signal(signal.SIGCONT)
+        time.sleep(0.5)
+        figures = self.end(lab)
+        self.assertGreater(figures["return_lost"], 0)
+        self.assertGreaterEqual(figures["returned"] + figures["return_lost"], 10000)
+
+    def test_two(self):
+        """Each interface takes one."""
+        lab = self.lab()
+        lab.shape(HALF)
+        done = lab.run(NEAR, TACTUS, "gate", "shape", "--schedule", lab.write_schedule(HALF), "--rate", "100M", "--to", "wire0",
+                       "--tap", "gate7", check=False)
+        self.assertEqual(done.returncode, 3, done)
+        self.assertIn("another one shapes to wire0 already", done.stderr)
         self.end(lab)
 
     def test_refusals(self):
@@ -494,7 +528,10 @@ class Shape(unittest.TestCase):
         refused(2, "less is a length", *fixed, "--to", "wire0", "--class", "ethertype:5=1")
         refused(2, "without a %", *fixed, "--to", "wire0", "--tap", "tap%d")
         refused(3, "is no Ethernet interface", *fixed, "--to", "lo")
-        refused(3, "there is no interface nowhere", *fixed, "--to", "nowhere")
+        log = lab.folder / "log"
+        log.write_text("of yesterday")
+        refused(3, "there is no interface nowhere", *fixed, "--to", "nowhere", "--log", log)
+        self.assertEqual(log.read_text(), "of yesterday")
         refused(3, "another one by --tap", *fixed, "--to", "wire0", "--tap", "wire0")
         refused(3, "No such file", "--schedule", lab.folder / "none", "--rate", "100M", "--to", "wire0")
         for text in ("", "[]", "{", json.dumps(HALF).replace("500000", "-1")):

@@ -19,7 +19,7 @@ import time
 
 import check_decode
 from sound import FORMATS, noise, write_wav
-from streams_clocks import case_cards, case_cards_refused, case_crf  # among the cases, by their names
+from streams_clocks import case_cards, case_cards_refused, case_crf, case_crf_uncertain  # among the cases, by their names
 from streams_odd import (case_closed_descriptors, case_fifo, case_full_output, case_interface_deleted_early, case_never_comes,
                          case_options_without_effect, case_refused_at_the_start, case_stream_file_places, case_unread_output)
 from streams_lab import (EASY, LISTENER, TALKER, Failure, Lab, Program, check, options, plugin_environment, stream,

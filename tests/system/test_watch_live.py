@@ -4,7 +4,6 @@
 usage: test_watch_live.py TACTUS [rootless]
 In a network namespace of its own: a plain one as root, in a user namespace otherwise and for `rootless`.
 """
-import ctypes
 import fcntl
 import json
 import os
@@ -76,6 +75,7 @@ class Live(Case):
             self.assertGreater(row["pdus"], row["lost"])  # a starved machine drops some before anybody sees them
             self.assertFalse(first["final"])
             self.assertGreaterEqual(last["packets_dropped"], row["lost"])
+            self.assertLess(last["packets_dropped"], row["pdus"])  # a tag that no VLAN here takes is no drop
             self.assertEqual(last["tai_offset_ns"], self.kernel_tai_offset_ns())
 
     @staticmethod
@@ -84,36 +84,26 @@ class Live(Case):
         ahead = time.clock_gettime(time.CLOCK_TAI) - time.time()
         return round(ahead) * SECOND or None
 
-    def test_what_this_machine_drops_is_no_loss_of_the_network(self):
-        """A TAP drops what it cannot copy from its writer, as an interface what no queue has room for."""
-        try:
-            tap = open("/dev/net/tun", "r+b", buffering=0)
-        except OSError as refused:
-            print(f"/dev/net/tun: {refused.strerror}\n[  SKIPPED ] {self.id()}")
-            self.skipTest("no TAP")
-        self.addCleanup(tap.close)
-        fcntl.ioctl(tap, 0x400454CA, struct.pack("16sH22x", b"drops", 0x1002))  # TUNSETIFF: IFF_TAP | IFF_NO_PI
-        subprocess.run("ip link set drops up".split(), check=True)
-        process = subprocess.Popen([TACTUS, "watch", "drops", "--json"], stdout=subprocess.PIPE, text=True)
-        self.addCleanup(process.stdout.close)
-        self.addCleanup(process.wait)
-        self.addCleanup(process.kill)
-        process.stdout.readline()  # it listens
-        libc = ctypes.CDLL(None, use_errno=True)
-        for index in range(30):
-            if 10 <= index < 17:
-                self.assertEqual(libc.write(tap.fileno(), ctypes.c_void_p(4096), ctypes.c_size_t(80)), -1)
-            else:
-                tap.write(packet(index, 0, tv=False))
-        last = json.loads(process.stdout.readline())
-        while not last["streams"] or last["streams"][0]["pdus"] < 23:
-            last = json.loads(process.stdout.readline())
-        row, = last["streams"]
-        self.assertEqual((row["pdus"], row["lost"], last["packets_dropped"], last["packets_dropped_by_interface"]),
-                         (23, 7, 7, 7))
-        figures = {finding["code"]: finding["figures"] for finding in row["findings"]}
-        self.assertEqual(figures["lost_here"], {"count": 7, "of": 30, "longest_pdus": 7, "dropped_here": 7})
-        self.assertNotIn("lost", figures)
+    def test_what_came_while_the_interface_was_down(self):
+        """It is missing, and no port on the way lost it."""
+        process = self.start()
+        self.send(process, vlan=2)
+        with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as sender:
+            sender.bind(("va", 0))
+            subprocess.run("ip link set vb down".split(), check=True)
+            time.sleep(0.1)
+            subprocess.run("ip link set vb up".split(), check=True)
+            last, row = None, {"lost": 0}
+            for index in (100_050, *range(100_060, 200_000)):
+                if sender.send(packet(index, 0, 2, tv=False)) and self.has_line(process):
+                    last = json.loads(process.stdout.readline())
+                    row = last["streams"][0]
+                if row["lost"]:
+                    break
+                time.sleep(0.001)
+        codes = {finding["code"] for finding in row["findings"]}
+        self.assertIn("lost_down", codes)
+        self.assertNotIn("lost", codes)
 
     def test_written_file_survives_a_kill(self):
         path = str(self.folder / "live.pcapng")
@@ -215,6 +205,22 @@ class Live(Case):
             self.until(terminal, STREAM.encode(), sender)
             self.resize(process, terminal, 45, 60)
             self.until(terminal, b"them", sender)
+        os.write(terminal, b"q")
+        self.until(terminal, b"Interval between arrivals, ns")
+        self.assertEqual(process.wait(60), 0)
+
+    def test_a_narrow_terminal(self):
+        """All that matters is in 40 columns: what is lost and late, the order, and every key."""
+        process, terminal = self.on_terminal("xterm-256color", size=(24, 40))
+        with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as sender:
+            sender.bind(("va", 0))
+            seen = self.until(terminal, b"w save", sender)
+            for word in (b"1 stream, by number", b"ID ends", b"lost", b"late p99", b"margin min", b"01:0007"):
+                self.assertIn(word, seen)
+            os.write(terminal, b"p")
+            self.until(terminal, b"paused", sender)
+            os.write(terminal, b"s")  # a picture that stands still is sorted too
+            self.until(terminal, b"lost", sender)
         os.write(terminal, b"q")
         self.until(terminal, b"Interval between arrivals, ns")
         self.assertEqual(process.wait(60), 0)

@@ -7,11 +7,14 @@ usage: test_watch_page.py TACTUS CAPTURES
 import html.parser
 import json
 import pathlib
+import random
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
+
+from watch_lab import pcapng, stream
 
 SUMMARY = {"mean": "mean_ns", "stdev": "stdev_ns", "min": "min_ns", "p50": "p50_ns", "p99": "p99_ns",
            "p99.9": "p99_9_ns", "max": "max_ns", "range": "range_ns", "n": "n"}
@@ -78,6 +81,12 @@ def faults_of_figures(seen, page):
 
 
 def faults_of_page(text, page):
+    if "This machine" in text:
+        yield "this machine is shown, and a file may be of another"
+    for caption in ("Intervals, how many of each", "Margin before presentation"):
+        bars = re.search(caption + r"</title>.*?values in (\d+) bars", text, re.DOTALL)
+        if bars and int(bars.group(1)) < 8:
+            yield f"{caption}: {bars.group(1)} bars"
     if re.search(r"<script|https?:|//|@import|url\(", re.sub(r"<!DOCTYPE.*", "", text)):
         yield "something is fetched or run"
     figures = [attributes for tag, attributes in page.tags if tag == "svg"]
@@ -97,7 +106,12 @@ def faults_in_browser(browser, folder, name):
         document.body.textContent = JSON.stringify([...document.querySelectorAll("iframe")].map(f => {{
             const d = f.contentDocument, s = f.contentWindow.getComputedStyle(d.body);
             return [f.clientWidth, d.documentElement.scrollWidth, s.backgroundColor, s.color,
-                    d.querySelectorAll("svg").length];
+                    d.querySelectorAll("svg").length,
+                    [...d.querySelectorAll(".scroll")].filter(e => e.scrollWidth > e.clientWidth).length,
+                    [...d.querySelectorAll("svg text")].filter(t => {{
+                        const b = t.getBBox(), v = t.ownerSVGElement.viewBox.baseVal;
+                        return b.x < 0 || b.y < 0 || b.x + b.width > v.width || b.y + b.height > v.height;
+                    }}).map(t => t.textContent)];
         }}))}}</script>""")
     done = subprocess.run([browser, "--headless=new", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files",
                            f"--user-data-dir={folder}/profile", "--dump-dom", f"file://{folder}/frames.html"],
@@ -107,18 +121,25 @@ def faults_in_browser(browser, folder, name):
         return [f"the browser did not measure: {done.stdout[-300:]} {done.stderr[-300:]}"]
     measured = json.loads(found.group(1))
     faults = [f"{wide} px of content in a frame of {frame}" for frame, wide, *_ in measured if wide > frame]
-    faults += [f"nothing is drawn in {frame} px" for frame, *_, drawings in measured if drawings == 0]
-    if len({tuple(colours) for _, _, *colours, _ in measured}) != 2:
+    for frame, _, _, _, drawings, scrolled, clipped in measured:
+        faults += [f"nothing is drawn in {frame} px"] * (drawings == 0)
+        faults += [f"{scrolled} tables do not fit in {frame} px"] * (frame > 1000 and scrolled > 0)
+        faults += [f"clipped in {frame} px: {clipped}"] * bool(clipped)
+    if len({(paper, ink) for _, _, paper, ink, *_ in measured}) != 2:
         faults.append(f"light and dark are not two: {measured}")
     return faults
 
 
 def main(tactus, captures):
     captures = sorted(pathlib.Path(captures).glob("*.pcapng"))
+    seeded = random.Random(1)
     browser = shutil.which("chromium") or shutil.which("chromium-browser")
     faults = []
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
+        captures.append(folder / "paced.pcapng")  # to some 100 ns, with a margin of 2 ms
+        captures[-1].write_bytes(pcapng((arrival + int(seeded.gauss(0, 100)), data)
+                                        for arrival, data in stream(range(4000))))
         for path in captures:
             out = folder / f"{path.stem}.html"
             done = subprocess.run([tactus, "watch", "--json", "--html", out, path], stdout=subprocess.PIPE, check=True)

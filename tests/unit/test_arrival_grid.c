@@ -119,6 +119,31 @@ static void test_an_early_pause_bends_nothing(void **state)
     }
 }
 
+/* One of less than 100 ms that is made good, in the first second. */
+static void test_an_early_stall_bends_nothing(void **state)
+{
+    static const int64_t stalls[] = {10, 16, 80, 400, 790};
+
+    (void)state;
+    for (size_t k = 0; k < TT_COUNT_OF(stalls); k++) {
+        for (int64_t before = 900; before < 8100; before += 600) {
+            struct tt_arrival_grid grid = {0};
+            uint64_t random = 5;
+            int64_t late_ns;
+
+            for (int64_t i = 0; i < before + stalls[k] + 4000; i++) {
+                int64_t jitter_ns = (int64_t)random_below(&random, 2000) - 1000;
+                int64_t waited = i < before ? 0 : before + stalls[k] - i;
+
+                step(&grid, i, jitter_ns + (waited > 0 ? waited * INTERVAL_NS : 0), &late_ns);
+                assert_true(i < before || waited > 0 || llabs(late_ns - jitter_ns) < 2000);
+            }
+            assert_true(grid.moves == 0);
+            assert_true(llabs(tt_media_clock_drift_ppb(&grid.clock)) < 2000);
+        }
+    }
+}
+
 /* The next PDU of a talker whose media clock is 20 ppm slow, and which stood still for so long. */
 static bool step_stamped(struct tt_arrival_grid *grid, int64_t i, int64_t stalled_ns,
                          int64_t late_ns, int64_t *ret_late_ns)
@@ -225,6 +250,7 @@ int main(void)
         cmocka_unit_test(test_a_pause_moves_it_once),
         cmocka_unit_test(test_a_late_one_is_not_where_it_moves),
         cmocka_unit_test(test_an_early_pause_bends_nothing),
+        cmocka_unit_test(test_an_early_stall_bends_nothing),
         cmocka_unit_test(test_stamps_tell_of_a_pause),
         cmocka_unit_test(test_stamps_alone_move_nothing),
         cmocka_unit_test(test_drift_is_followed),

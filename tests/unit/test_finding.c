@@ -347,13 +347,42 @@ static void test_period_cut(void **state)
     expect(&observer, 0);
 }
 
+/* What is missing may be this machine's own doing. */
+static void test_lost_here(void **state)
+{
+    struct sender sender = class_a();
+    struct tt_observer observer;
+
+    (void)state;
+    start(&observer);
+    for (int64_t i = 0; i < 100; i++) {
+        if (i < 50 || i > 52) {
+            send_moved(&observer, &sender, i, 0, 0);
+        }
+    }
+    expect_figure(&observer, BIT(LOST), TT_FIGURE_COUNT, 3);
+    start(&observer);
+    observer.dropped_here = 7;
+    for (int64_t i = 0; i < 100; i++) {
+        if (i < 50 || i > 52) {
+            send_moved(&observer, &sender, i, 0, 0);
+        }
+    }
+    expect_figure(&observer, BIT(LOST_HERE), TT_FIGURE_DROPPED_HERE, 7);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_clean),         cmocka_unit_test(test_own_talker),
-        cmocka_unit_test(test_scale),         cmocka_unit_test(test_scale_of_most),
-        cmocka_unit_test(test_late),          cmocka_unit_test(test_stamp_jump),
-        cmocka_unit_test(test_stamps_follow), cmocka_unit_test(test_sparse_and_missing),
+        cmocka_unit_test(test_clean),
+        cmocka_unit_test(test_own_talker),
+        cmocka_unit_test(test_lost_here),
+        cmocka_unit_test(test_scale),
+        cmocka_unit_test(test_scale_of_most),
+        cmocka_unit_test(test_late),
+        cmocka_unit_test(test_stamp_jump),
+        cmocka_unit_test(test_stamps_follow),
+        cmocka_unit_test(test_sparse_and_missing),
         cmocka_unit_test(test_period_cut),
     };
 

@@ -171,8 +171,7 @@ static void assert_same(const struct tt_hist *a, const struct tt_hist *b)
     tt_hist_summarize(b, &y);
     assert_true(x.n == y.n && x.min == y.min && x.max == y.max);
     assert_true(fabs(x.mean - y.mean) <= 0 && fabs(x.stdev - y.stdev) <= 0);
-    assert_memory_equal(a->positive, b->positive, sizeof(a->positive));
-    assert_memory_equal(a->negative, b->negative, sizeof(a->negative));
+    assert_memory_equal(a->buckets, b->buckets, sizeof(a->buckets));
 }
 
 /* Recording all in one is the same as recording the parts and merging: to the bit where both keep
@@ -296,9 +295,51 @@ static void test_through_the_buckets(void **state)
         seen += count;
     }
     assert_true(seen == h->n);
-    assert_true(tt_hist_step(1023) == 1 && tt_hist_step(-1024) == 2);
-    assert_true(tt_hist_step(125000) == 128 && tt_hist_step(131072) == 256);
+    assert_true(tt_hist_step(h, 1023) == 1 && tt_hist_step(h, -1024) == 2);
+    assert_true(tt_hist_step(h, 125000) == 128 && tt_hist_step(h, 131072) == 256);
     free(h);
+}
+
+/* About an origin percentiles are as fine as about 0, and what merges with it does so by its
+ * values. */
+static void test_origin(void **state)
+{
+    static const int64_t origins[] = {125000, -1999000, INT64_MAX, INT64_MIN, 0};
+    uint64_t random = 11;
+
+    (void)state;
+    for (size_t i = 0; i < 2 * TT_COUNT_OF(origins); i++) {
+        size_t o = i / 2;
+        unsigned shift = i % 2 ? 5 : 0;
+        int64_t off_most = (1 << shift) / 2;
+        struct tt_hist *about = (struct tt_hist *)calloc(1, sizeof(*about));
+        struct tt_hist *plain = (struct tt_hist *)calloc(1, sizeof(*plain));
+        struct tt_summary summary;
+        int64_t sorted[999];
+
+        assert_non_null(about);
+        assert_non_null(plain);
+        tt_hist_set_origin(about, origins[o], shift);
+        for (int k = 0; k < 999; k++) { /* within 500 of it */
+            int64_t off = (int64_t)random_below(&random, 500);
+
+            sorted[k] = origins[o] > 0 ? origins[o] - off : origins[o] + off;
+            tt_hist_record(about, sorted[k]);
+            tt_hist_record(plain, sorted[k]);
+        }
+        qsort(sorted, 999, sizeof(sorted[0]), compare);
+        tt_hist_summarize(about, &summary);
+        assert_true(llabs(summary.p50 - sorted[499]) <= off_most &&
+                    llabs(summary.p99 - sorted[989]) <= off_most);
+        assert_true(tt_hist_step(about, sorted[0]) == 1 << shift);
+        tt_hist_merge(plain, about);
+        assert_true(plain->n == 1998 && plain->min == sorted[0] && plain->max == sorted[998]);
+        tt_hist_summarize(plain, &summary);
+        assert_true(llabs(summary.p50 / 1024 - sorted[499] / 1024) <=
+                    llabs(sorted[499] / 1024 / 1024) + 1);
+        free(about);
+        free(plain);
+    }
 }
 
 /* One value apart from 2^40 others: what is left of the squares is a 2^40th of them. */
@@ -394,6 +435,7 @@ int main(void)
         cmocka_unit_test(test_merge),
         cmocka_unit_test(test_extremes),
         cmocka_unit_test(test_many),
+        cmocka_unit_test(test_origin),
         cmocka_unit_test(test_one_apart),
         cmocka_unit_test(test_through_the_buckets),
         cmocka_unit_test(test_a_reader_beside_the_writer),

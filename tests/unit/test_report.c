@@ -140,7 +140,7 @@ static void test_notes(void **state)
     unsigned notes = TT_NOTE_LINK_DOWN | TT_NOTE_NO_REALTIME;
 
     (void)state;
-    for (unsigned bit = 1; bit <= TT_NOTE_MASTER_LOST; bit <<= 1) {
+    for (unsigned bit = 1; bit <= TT_NOTE_MASTER_UNCERTAIN; bit <<= 1) {
         const char *text = tt_note_text((enum tt_note)bit);
 
         assert_non_null(text);
