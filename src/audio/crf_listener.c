@@ -72,25 +72,40 @@ void tt_crf_listener_clock_step(struct tt_crf_listener *listener, int64_t step_n
     listener->since_tai_ns += step_ns;
 }
 
-/* The first PDU decides what kind of clock this is. */
-static bool has_our_format(struct tt_crf_listener *listener, const struct tt_crf *crf,
-                           struct tt_crf_rate rate)
+static bool has_format(const struct tt_crf_listener *listener, const struct tt_crf *crf)
 {
-    struct tt_crf *format = &listener->format;
+    const struct tt_crf *format = &listener->format;
 
-    if (format->base_hz == 0) {
-        *format = *crf;
-        format->timestamps = NULL;
-        listener->grid.pull_by = rate.hz / crf->base_hz;
-        listener->grid.pull_over = rate.divisor;
-        listener->rate = (struct tt_media_rate){.ticks_hz = rate.hz, .frame_ticks = rate.divisor};
-        listener->interval_ns = tt_media_rate_ns(listener->rate, crf->timestamp_interval);
-        listener->absence_ns = tt_max64(
-            ABSENCE_PDUS * listener->interval_ns * (int64_t)crf->timestamp_count, ABSENCE_MIN_NS);
-    }
     return crf->base_hz == format->base_hz && crf->pull == format->pull &&
            crf->timestamp_interval == format->timestamp_interval &&
            crf->timestamp_count == format->timestamp_count;
+}
+
+/* The first PDU of a talker decides how the clock is told. */
+static void take_format(struct tt_crf_listener *listener, const struct tt_crf *crf,
+                        struct tt_crf_rate rate)
+{
+    listener->format = *crf;
+    listener->format.timestamps = NULL;
+    listener->grid.pull_by = rate.hz / crf->base_hz;
+    listener->grid.pull_over = rate.divisor;
+    listener->rate = (struct tt_media_rate){.ticks_hz = rate.hz, .frame_ticks = rate.divisor};
+    listener->interval_ns = tt_media_rate_ns(listener->rate, crf->timestamp_interval);
+    listener->absence_ns = tt_max64(
+        ABSENCE_PDUS * listener->interval_ns * (int64_t)crf->timestamp_count, ABSENCE_MIN_NS);
+    listener->is_told_anew = true;
+}
+
+/* A successor may tell the clock in other steps; another pull is another clock. */
+static bool is_our_clock(struct tt_crf_listener *listener, const struct tt_crf *crf,
+                         struct tt_crf_rate rate)
+{
+    if (!has_format(listener, crf) &&
+        (listener->format.base_hz == 0 ||
+         (!listener->present && crf->pull == listener->format.pull))) {
+        take_format(listener, crf, rate);
+    }
+    return has_format(listener, crf);
 }
 
 /* The event nearest to a media time. */
@@ -122,6 +137,7 @@ static void place(struct tt_crf_listener *listener, int64_t stamp_ns, int64_t no
         listener->counters.resyncs++;
     }
     listener->placed = true;
+    listener->is_told_anew = false;
     listener->odd_pdus = 0;
     listener->since_tai_ns = now_tai_ns;
     listener->counters.stamps++;
@@ -248,7 +264,7 @@ static void take(struct tt_crf_listener *listener, const struct tt_crf *crf, con
     listener->mr = crf->mr;
     listener->tu = crf->tu;
     listener->present = true;
-    if (take_stamps(listener, crf, restart || !listener->placed, arrival_tai_ns)) {
+    if (take_stamps(listener, crf, restart || listener->is_told_anew, arrival_tai_ns)) {
         listener->followed_tai_ns = arrival_tai_ns;
         if (arrival_tai_ns - listener->since_tai_ns >= TT_CRF_LOCK_NS) {
             listener->grid.ready = true;
@@ -284,7 +300,7 @@ void tt_crf_listener_receive(struct tt_crf_listener *listener, const uint8_t *pd
         counters->pdus_other_talker++;
         return;
     }
-    if (!has_our_format(listener, &crf, rate)) {
+    if (!is_our_clock(listener, &crf, rate)) {
         counters->pdus_other_format++;
         return;
     }

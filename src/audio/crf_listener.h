@@ -61,7 +61,8 @@ struct tt_crf_listener {
     struct tt_event_log *log; /* may be NULL */
 
     bool placed;               /* the grid has a phase */
-    struct tt_crf format;      /* of the first PDU; the others' must be the same */
+    bool is_told_anew;         /* … and the next stamp is to give it one, as steps are others */
+    struct tt_crf format;      /* of the talker's first PDU; the others' must be the same */
     struct tt_media_rate rate; /* … and what it means */
     int64_t interval_ns;       /* nominal distance of stamps */
     int64_t absence_ns;        /* without a PDU on the grid for so long, the talker is gone */

@@ -50,8 +50,9 @@ int64_t tt_cli_time_option(const char *name, const char *argument, struct argp_s
     int64_t ns = 0;
 
     if (tt_cli_duration_parse(argument, &ns) != 0 || ns == 0) {
-        argp_error(state, "--%s %s: give a number with a unit, such as 500ms, 10s, 2min", name,
-                   argument);
+        argp_error(state,
+                   "--%s %s: give a number with a unit, such as 500ms, 10s, 2min; at most %lldh",
+                   name, argument, (long long)(DURATION_MAX_NS / (3600 * TT_NS_PER_S)));
     }
     return ns;
 }

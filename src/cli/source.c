@@ -169,6 +169,12 @@ static int check_raw(const struct tt_source_setup *setup, struct tt_message *ret
     return 0;
 }
 
+void tt_source_remark_ragged(struct tt_source *source, const char *name, uint64_t bytes)
+{
+    tt_say(0, &source->remark, "%s ends within a frame: its last %" PRIu64 " %s left out", name,
+           bytes, tt_plural(bytes, "byte is", "bytes are"));
+}
+
 /* A file that is shorter than it should be is played as far as it goes. */
 static void remark(const struct tt_source_setup *setup, struct file_source *file)
 {
@@ -184,8 +190,7 @@ static void remark(const struct tt_source_setup *setup, struct file_source *file
 
         bytes = fseeko(in, 0, SEEK_END) == 0 ? (uint64_t)ftello(in) % frame_bytes : 0;
         if (bytes > 0) {
-            tt_say(0, message, "%s ends within a frame: its last %" PRIu64 " %s left out",
-                   setup->name, bytes, tt_plural(bytes, "byte is", "bytes are"));
+            tt_source_remark_ragged(&file->source, setup->name, bytes);
         }
     } else if (tt_wav_header_read(in).is_wav && (bytes = tt_wav_bytes_missing(in)) > 0) {
         tt_say(0, message,

@@ -18,7 +18,7 @@
 #define TT_SOURCE_END (-ENODATA)
 
 struct tt_source_setup {
-    const char *name; /* a path, "-" (standard input), "tone:440" */
+    const char *name; /* a path, "-" (standard input), "tone:440"; outlives the source */
     bool loop;
     const struct tt_sound_raw *raw;        /* NULL: the file says what it is */
     const struct tt_stream_config *config; /* what is fixed of the stream's shape */
@@ -39,7 +39,7 @@ struct tt_source {
     unsigned channels;
     int64_t frames; /* in all; -1: not known */
     bool is_pipe;
-    struct tt_message remark; /* what is odd about it, and no fault; "" where nothing is */
+    struct tt_message remark; /* what is odd about it (of a pipe: known at its end), and no fault */
 };
 
 /* 0; -EINVAL: that cannot be a source; another -errno: the system refused. With *ret_message. Close
@@ -47,6 +47,8 @@ struct tt_source {
 int tt_source_open(const struct tt_source_setup *setup, struct tt_source **ret_source,
                    struct tt_message *ret_message);
 void tt_source_close(struct tt_source *source);
+/* It ends with so many bytes of a frame. */
+void tt_source_remark_ragged(struct tt_source *source, const char *name, uint64_t bytes);
 
 /* The kinds, each in its file; as tt_source_open. */
 int tt_source_file_open(const struct tt_source_setup *setup, struct tt_source **ret_source,

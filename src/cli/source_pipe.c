@@ -16,6 +16,7 @@
 
 struct pipe_source {
     struct tt_source source;
+    const char *name;
     int fd;
     enum tt_pcm_format format;
     size_t frame_bytes;
@@ -51,6 +52,9 @@ static int64_t pipe_read(struct tt_source *source, uint32_t *ret_patterns, int64
     }
     n = take(in, most);
     if (n <= 0) {
+        if (n == TT_SOURCE_END && in->held > 0) {
+            tt_source_remark_ragged(source, in->name, in->held);
+        }
         return n;
     }
     in->held += (size_t)n;
@@ -114,6 +118,7 @@ int tt_source_pipe_open(const struct tt_source_setup *setup, struct tt_source **
         .channels = raw->channels,
         .frames = -1,
     };
+    in->name = setup->name;
     in->fd = fd;
     in->format = raw->format;
     in->frame_bytes = (size_t)tt_pcm_sample_bytes(raw->format) * raw->channels;

@@ -49,6 +49,7 @@ struct tt_stream_status {
     struct tt_listen_counters listen;
     struct tt_bridge_counters card; /* where the stream's end is one */
     unsigned notes;                 /* enum tt_note */
+    struct tt_message remark;       /* what a pipe's end was like; "": as it should be */
     int error;                      /* why it ended early; 0: it did not */
     struct tt_message message;
 };

@@ -135,20 +135,33 @@ int tt_stream_clock_print(const struct tt_stream_clock *clock, FILE *out)
     return (clock->in != NULL) + (clock->out != NULL);
 }
 
+static uint64_t refused(const struct tt_crf_counters *crf)
+{
+    uint64_t sum = 0;
+
+    for (int i = 0; i < TT_CRF_REASONS; i++) {
+        sum += crf->pdus_refused[i];
+    }
+    return sum;
+}
+
 static json_t *followed_json(const struct tt_stream_clock *clock)
 {
     const struct tt_clock_in_counters *in = &clock->followed;
+    const struct tt_crf_counters *crf = &in->crf;
     char id[TT_STREAM_ID_TEXT];
 
-    return json_pack("{s:s, s:s, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o}", "stream_id",
-                     tt_stream_id_format(clock->in_id, id), "state", tt_crf_state_name(in->state),
-                     "alarm", clock->alarm, "uncertain", in->uncertain, "drift_ppb",
-                     clock->found ? json_integer((json_int_t)in->drift_ppb) : json_null(), "pdus",
-                     tt_json_u64(in->crf.pdus), "pdus_lost", tt_json_u64(in->crf.pdus_lost),
-                     "pdus_uncertain", tt_json_u64(in->crf.pdus_uncertain), "holdovers",
-                     tt_json_u64(in->crf.holdovers), "holdover_ns", (json_int_t)in->crf.holdover_ns,
-                     "resyncs", tt_json_u64(in->crf.resyncs), "receive_drops",
-                     tt_json_u64(in->receive_drops));
+    return json_pack(
+        "{s:s, s:s, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o}", "stream_id",
+        tt_stream_id_format(clock->in_id, id), "state", tt_crf_state_name(in->state), "alarm",
+        clock->alarm, "uncertain", in->uncertain, "drift_ppb",
+        clock->found ? json_integer((json_int_t)in->drift_ppb) : json_null(), "pdus",
+        tt_json_u64(crf->pdus), "pdus_lost", tt_json_u64(crf->pdus_lost), "pdus_uncertain",
+        tt_json_u64(crf->pdus_uncertain), "pdus_off", tt_json_u64(crf->pdus_off),
+        "pdus_other_format", tt_json_u64(crf->pdus_other_format), "pdus_refused",
+        tt_json_u64(refused(crf)), "holdovers", tt_json_u64(crf->holdovers), "holdover_ns",
+        (json_int_t)crf->holdover_ns, "resyncs", tt_json_u64(crf->resyncs), "receive_drops",
+        tt_json_u64(in->receive_drops));
 }
 
 static json_t *told_json(const struct tt_clock_out_counters *out)

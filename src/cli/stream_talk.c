@@ -115,6 +115,9 @@ static void spread(uint32_t *patterns, unsigned channels, int64_t frames)
 static void end_source(struct tt_stream *stream, int error)
 {
     stream->source_ended = true;
+    if (stream->source->is_pipe) {
+        stream->live.remark = stream->source->remark;
+    }
     if (error != TT_SOURCE_END) {
         stream->live.error =
             tt_say(error, &stream->live.message, "%s cannot be read any further: %s",
@@ -240,14 +243,26 @@ static void look_at_card(struct tt_stream *stream)
     }
 }
 
+static bool is_time_up(const struct tt_stream *stream)
+{
+    return tt_stream_time_left(stream) <= 0;
+}
+
+/* Its clock has not come yet. */
+static bool has_not_begun(const struct tt_stream *stream)
+{
+    return atomic_load(&stream->engine.device->state) == TT_DEVICE_STOPPED;
+}
+
 static void run(struct tt_stream *stream)
 {
     if (stream->bridge) {
         look_at_card(stream);
-    } else {
+    } else if (!stream->source_ended) { /* or what fills the last packet would count as missing */
         look_for_starving(stream);
         fill(stream);
     }
+    stream->source_ended |= is_time_up(stream) && (stream->live.starved || has_not_begun(stream));
     if (stream->source_ended) {
         tt_talk_drain(stream->engine.talk);
         stream->live.state = TT_STREAM_DRAINING;
@@ -260,20 +275,17 @@ static void get_ready(struct tt_stream *stream)
     if (!stream->card) {
         fill(stream);
     }
-    if (stream->live.error < 0 && stream->live.frames == 0) {
+    if (stream->live.frames == 0 &&
+        (stream->live.error < 0 || (!stream->card && is_time_up(stream)))) {
         tt_stream_finish(stream);
         tt_stream_engine_close(stream); /* or it would start with the others */
         return;
     }
-    stream->is_ready =
-        stream->card || stream->source_ended || filled(stream) >= stream->buffer_frames / 2;
-}
-
-/* The clock has not come in all the time that was given. */
-static bool never_began(const struct tt_stream *stream)
-{
-    return atomic_load(&stream->engine.device->state) == TT_DEVICE_STOPPED &&
-           tt_stream_time_left(stream) <= 0;
+    if (stream->source_ended) {
+        tt_talk_drain(stream->engine.talk);
+    }
+    stream->is_ready = stream->card || stream->source_ended || is_time_up(stream) ||
+                       filled(stream) >= stream->buffer_frames / 2;
 }
 
 void tt_stream_talk_step(struct tt_stream *stream)
@@ -286,9 +298,8 @@ void tt_stream_talk_step(struct tt_stream *stream)
         run(stream);
         break;
     case TT_STREAM_DRAINING:
-        tt_talk_drain(stream->engine.talk); /* it may have had to wait for its clock until now */
         if (atomic_load(&stream->engine.device->state) == TT_DEVICE_DRAINED ||
-            never_began(stream)) {
+            (has_not_begun(stream) && is_time_up(stream))) {
             tt_stream_finish(stream);
         }
         break;

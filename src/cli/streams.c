@@ -265,6 +265,9 @@ static int conclude(struct streams *s)
         const struct tt_stream *stream = &s->streams[i];
         int error = stream->job->report ? write_report(stream, &s->statuses[i]) : 0;
 
+        if (s->statuses[i].remark.text[0] != 0) {
+            tt_cli_say(s->command, "%s", s->statuses[i].remark.text);
+        }
         if (error < 0) {
             tt_cli_say(s->command, "cannot write %s: %s", stream->job->report, strerror(-error));
         }

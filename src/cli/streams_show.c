@@ -268,7 +268,7 @@ static void print_unsaid(const struct tt_stream *stream, const struct tt_stream_
     if (!is_talker(stream) || status->error < 0 || has_sent(status)) {
         return;
     }
-    if (status->frames == 0) {
+    if (status->frames == 0 && (!stream->source || stream->source->is_pipe)) {
         tt_line_print(out, "%zu: nothing came in from %s", number, stream->job->end);
     } else {
         fprintf(out, "%zu: nothing was sent\n", number);

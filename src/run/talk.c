@@ -71,11 +71,13 @@ int tt_talk_new(const struct tt_talk_setup *setup, struct tt_talk **ret_talk)
     talk->flight.pdus = tt_memory_new(talk->flight.capacity, sizeof *talk->flight.pdus);
     talk->log.capacity = setup->event_capacity;
     talk->log.events = tt_memory_new(setup->event_capacity + 1, sizeof *talk->log.events);
-    if (!talk->ring.bytes || !talk->flight.pdus || !talk->log.events || talk->device.wake_fd < 0) {
-        tt_talk_free(talk);
-        return -ENOMEM;
+    if (talk->device.wake_fd < 0) {
+        error = talk->device.wake_fd;
+    } else if (!talk->ring.bytes || !talk->flight.pdus || !talk->log.events) {
+        error = -ENOMEM;
+    } else {
+        error = join_engine(talk, setup);
     }
-    error = join_engine(talk, setup);
     if (error < 0) {
         tt_talk_free(talk);
         return error;
@@ -131,6 +133,7 @@ void tt_talk_prepare(struct tt_talk *talk)
     }
     atomic_store(&talk->device.engine_frame, frame);
     atomic_store(&talk->device.state, TT_DEVICE_STOPPED);
+    atomic_store(&talk->ends, false);
 }
 
 int64_t tt_talk_start_lead(const struct tt_talk *talk)
@@ -153,6 +156,9 @@ void tt_talk_begin(struct tt_talk *talk, int64_t media_tai_ns, int64_t now_tai_n
     tt_talk_publish(talk);
     tt_talk_log_event(talk, TT_EVENT_START, frame, 0, now_tai_ns);
     atomic_store(&talk->device.state, TT_DEVICE_RUNNING);
+    if (atomic_load(&talk->ends)) {
+        tt_device_leave(&talk->device, TT_DEVICE_RUNNING, TT_DEVICE_DRAINING);
+    }
 }
 
 void tt_talk_end(struct tt_talk *talk)
@@ -182,6 +188,7 @@ void tt_talk_stop(struct tt_talk *talk)
 
 void tt_talk_drain(struct tt_talk *talk)
 {
+    atomic_store(&talk->ends, true);
     tt_device_leave(&talk->device, TT_DEVICE_RUNNING, TT_DEVICE_DRAINING);
 }
 

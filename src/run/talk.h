@@ -77,7 +77,8 @@ void tt_talk_follow(struct tt_talk *talk, const struct tt_media_grid *grid);
 /* Starts the media clock: the first frame in the buffer is due about now + time_uncertainty.
  * `thread` false: the caller steps. 0 or -errno. */
 int tt_talk_start(struct tt_talk *talk, bool thread);
-/* From now on the end of what was written is the end of the stream. */
+/* From now on, or from the start on, the end of what was written is the end of the stream, until
+ * _prepare. */
 void tt_talk_drain(struct tt_talk *talk);
 /* Stops and joins; idempotent. What was not sent yet stays in the buffer: _start goes on with it
  * (pause). */

@@ -68,6 +68,7 @@ struct tt_talk {
     int64_t reports_until_tai_ns; /* after that the kernel has nothing more to report */
     int64_t last_launch_tai_ns;
     bool silent;        /* silence stands in for the program */
+    atomic_bool ends;   /* where what was written does */
     int64_t xrun_frame; /* up to here the last xrun is told */
     atomic_uint notes;
 

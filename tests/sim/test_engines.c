@@ -832,6 +832,29 @@ static void a_drain_ends_on_time_when_tai_steps(void **state)
     }
 }
 
+/* What is complete before the start ends where it ends, whoever steps when. */
+static void a_drain_before_the_start_holds(void **state)
+{
+    struct rig *rig = *state;
+    struct tt_talk_counters counters;
+
+    build(rig, false, 1000);
+    atomic_store(&tt_talk_device(rig->talk)->endless, true);
+    write_frames(rig, 8);
+    tt_talk_drain(rig->talk);
+    tt_talk_start(rig->talk, false);
+    run(rig, 50 * TT_NS_PER_MS, false);
+    assert_int_equal(state_of_talk(rig), TT_DEVICE_DRAINED);
+    tt_talk_counters(rig->talk, &counters);
+    assert_int_equal(counters.pdus_sent, 2);
+    assert_int_equal(counters.xruns, 0);
+    tt_talk_prepare(rig->talk); /* once */
+    write_frames(rig, 8);
+    tt_talk_start(rig->talk, false);
+    run(rig, 50 * TT_NS_PER_MS, false);
+    assert_int_equal(state_of_talk(rig), TT_DEVICE_RUNNING);
+}
+
 static void miss_the_last(void *context, uint64_t index, uint8_t *data, size_t bytes,
                           struct tt_loop_fate *fate)
 {
@@ -936,6 +959,7 @@ int main(void)
         TEST(a_short_lead_is_raised),
         TEST(after_a_fallback_the_last_reports_are_read),
         TEST(a_drain_ends_on_time_when_tai_steps),
+        TEST(a_drain_before_the_start_holds),
         TEST(a_padded_pdu_that_was_missed_is_taken_back),
         TEST(an_underrun_may_be_silence),
     };

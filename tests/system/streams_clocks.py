@@ -154,3 +154,17 @@ def case_crf_uncertain(lab):
     check(("ALARM" in talker.errors()) <= (last["holdovers"] > 0), talker.errors())
     for words in ("the media clock is found", "master says that its clock is not synchronised", "give its talker tu never"):
         check(talker.errors().count(words) == 1, words, talker.errors())
+
+
+def case_crf_successor(lab):
+    """Who takes over a clock may tell it at other distances."""
+    with crf_master(96):
+        talker = lab.talk(*options(), *EASY, "--clock", f"crf:{CRF_ID},{CRF_DEST}", "tone:440")
+        talker.wait_line("a lock", lambda line: line["clock"]["followed"]["state"] == "locked")
+    talker.wait_line("a holdover", lambda line: line["clock"]["followed"]["state"] == "holdover")
+    until = len(talker.lines)
+    with crf_master(160):
+        talker.wait_line("its successor", lambda line: talker.lines.index(line) >= until and
+                         line["clock"]["followed"]["state"] == "locked")
+        last = talker.end(1, number=signal.SIGINT)["clock"]["followed"]
+    check(last["pdus_other_format"] == last["pdus_refused"] == 0 and last["holdovers"] >= 1, last)

@@ -3,6 +3,7 @@ import fcntl
 import json
 import os
 import pty
+import select
 import signal
 import socket
 import subprocess
@@ -98,12 +99,59 @@ def case_never_comes(lab):
     ended = lab.talk(*options(3), "--clock", clock, "--duration", "200ms", "tone:440", wait=False)
     check(ended.end(code=1)["streams"][0]["state"] == "ended", ended.lines)  # by itself
     clocked.wait_line("an alarm", lambda line: line["clock"]["followed"]["alarm"])
+    check(not select.select([clocked.socket], [], [], 0)[0], "a service manager was told that a talker without clock is ready")
     piped.wait_line("some lines", lambda line: line["elapsed_ns"] > 6 * 10**9)
     for program, words in ((piped, "- gives nothing"), (clocked, "ALARM: no packet has come in of the CRF stream 02:00")):
         program.end(code=1, number=signal.SIGINT)
         check(words in program.errors(), program.errors())
     os.close(reader)
     os.close(writer)
+
+
+def case_ends_without(lab):
+    """A duration ends what waits: for a clock that does not come, for a pipe that gives nothing, or too little to start,
+    or no more."""
+    clock = "crf:02:00:00:00:00:01:00CF,91:E0:F0:00:FE:CF"
+    pipes = []
+    talkers = [lab.talk(*options(9), "--clock", clock, "--duration", "1s", "tone:440", wait=False)]
+    for number, frames in enumerate((0, 100, 30000), 1):
+        pipes += os.pipe()
+        os.write(pipes[-1], noise("S16_LE", 1, frames))
+        talkers.append(lab.talk(*options(number), "--mtt", "900ms", "--raw", "S16_LE,1,48000", "--duration", "1s", "-",
+                                stdin=pipes[-2], wait=False))
+    for talker, frames in zip(talkers[1:], (0, 100, 30000)):
+        last = talker.end(code=1)["streams"][0]
+        check(last["frames"] == frames and last["counters"]["frames_sent"] >= frames, last)
+        check((last["counters"]["pdus_sent"] > 0) == (frames > 0), last)
+    last = talkers[0].end(code=1)["streams"][0]
+    check(last["state"] == "ended" and last["counters"]["pdus_sent"] == 0, last)
+    for end in pipes:
+        os.close(end)
+
+
+def case_very_short(lab):
+    """A source shorter than a packet, and a duration shorter than a frame: what is there is sent, and nothing else."""
+    source = write_wav(lab.folder / "in.wav", "S16_LE", 48000, 2, noise("S16_LE", 2, 4))
+    last = lab.talk(*options(), *EASY, source, wait=False).end()["streams"][0]
+    check(last["counters"]["pdus_sent"] == 1 and last["frames"] == 4 and last["xruns"] == last["frames_silence"] == 0, last)
+    last = lab.talk(*options(), *EASY, "--rate", "192000", "--duration", "1ns", "tone:440", wait=False).end(code=1)
+    check(last["streams"][0]["counters"]["pdus_sent"] == last["streams"][0]["xruns"] == 0, last)
+    shown, _ = lab.run("talk", "-i", TALKER, *options(), "--duration", "1ns", "--loop", source, code=1)
+    check("1: nothing was sent" in shown and "nothing came in" not in shown, shown)  # the file is not at fault
+
+
+def case_ragged_pipe(lab):
+    """A pipe that ends within a frame: the whole frames are sent, and what is left out is said."""
+    raw = ["--raw", "S16_LE,2,48000"]
+    words = "- ends within a frame: its last 3 bytes are left out"
+    for count, code in ((4803, 0), (3, 2)):
+        reader, writer = os.pipe()
+        os.write(writer, bytes(count))
+        os.close(writer)
+        talker = lab.talk(*options(), *EASY, *raw, "-", stdin=reader, wait=False)
+        check(talker.end(code)["streams"][0]["frames"] == count // 4, talker.lines)
+        check(talker.errors().count(words) == 1, talker.errors())
+        os.close(reader)
 
 
 def case_refused_at_the_start(lab):
@@ -145,6 +193,17 @@ def case_stream_file_places(lab):
     refused(2, "did you mean interface", b"\xef\xbb\xbf" + b'{"interfaze": 1}')
     _, said = lab.run("listen", "--streams", lab.folder, code=2)
     check("Is a directory" in said, said)
+
+
+def case_too_many_files(lab):
+    """The limit of descriptors is named, in both directions."""
+    for command, interface, end in (("talk", TALKER, "source"), ("listen", LISTENER, "sink")):
+        path = write_streams(lab, "many.json", [
+            {**stream(n), end: "tone:440" if end == "source" else f"{n}.wav", "format": "INT16", "rate": 48000, "channels": 1}
+            for n in range(1, 41)], interface=interface)
+        done = subprocess.run(["sh", "-c", 'ulimit -n 30; exec "$@"', "sh", lab.tactus, command, "--streams", path],
+                              capture_output=True, text=True, check=False, timeout=90, stdin=subprocess.DEVNULL)
+        check(done.returncode == 3 and "Too many open files" in done.stderr, command, done)
 
 
 def case_options_without_effect(lab):

@@ -19,9 +19,12 @@ import time
 
 import check_decode
 from sound import FORMATS, noise, write_wav
-from streams_clocks import case_cards, case_cards_refused, case_crf, case_crf_uncertain  # among the cases, by their names
-from streams_odd import (case_closed_descriptors, case_fifo, case_full_output, case_interface_deleted_early, case_never_comes,
-                         case_options_without_effect, case_refused_at_the_start, case_stream_file_places, case_unread_output)
+from streams_clocks import (case_cards, case_cards_refused, case_crf, case_crf_successor,  # among the cases, by their names
+                            case_crf_uncertain)
+from streams_odd import (case_closed_descriptors, case_ends_without, case_fifo, case_full_output,
+                         case_interface_deleted_early, case_never_comes, case_options_without_effect, case_ragged_pipe,
+                         case_refused_at_the_start, case_stream_file_places, case_too_many_files, case_unread_output,
+                         case_very_short)
 from streams_lab import (EASY, LISTENER, TALKER, Failure, Lab, Program, check, options, plugin_environment, stream,
                          wav_parts, write_streams)
 
@@ -287,6 +290,7 @@ def case_messages(lab):
                 "talk", *one, "--crf", "02:00:00:00:00:01:0001,91:E0:F0:00:FE:02", "tone:440"]),
             (2, "give best or medium", ["talk", *one, "--quality", "fine", "alsa:null"]),
             (2, "give a number with a unit", ["talk", *one, "--duration", "3", "tone:440"]),
+            (2, "at most 277777h", ["talk", *one, "--duration", "876000h", "tone:440"]),
             (2, "--cpu one: give a number from 0", ["talk", *one, "--cpu", "one", "tone:440"]),
             (2, "there is no such processor", ["talk", *one, "--cpu", "4000", "tone:440"]),
             (2, "--mtt \"2ells\"", ["talk", *one, "--mtt", "2ells", "tone:440"]),
