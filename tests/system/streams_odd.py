@@ -3,6 +3,7 @@ import fcntl
 import json
 import os
 import pty
+import select
 import signal
 import socket
 import subprocess
@@ -98,6 +99,7 @@ def case_never_comes(lab):
     ended = lab.talk(*options(3), "--clock", clock, "--duration", "200ms", "tone:440", wait=False)
     check(ended.end(code=1)["streams"][0]["state"] == "ended", ended.lines)  # by itself
     clocked.wait_line("an alarm", lambda line: line["clock"]["followed"]["alarm"])
+    check(not select.select([clocked.socket], [], [], 0)[0], "a service manager was told that a talker without clock is ready")
     piped.wait_line("some lines", lambda line: line["elapsed_ns"] > 6 * 10**9)
     for program, words in ((piped, "- gives nothing"), (clocked, "ALARM: no packet has come in of the CRF stream 02:00")):
         program.end(code=1, number=signal.SIGINT)

@@ -21,9 +21,10 @@ import check_decode
 from sound import FORMATS, noise, write_wav
 from streams_clocks import (case_cards, case_cards_refused, case_crf, case_crf_successor,  # among the cases, by their names
                             case_crf_uncertain)
-from streams_odd import (case_closed_descriptors, case_ends_without, case_fifo, case_full_output, case_interface_deleted_early,
-                         case_never_comes, case_options_without_effect, case_ragged_pipe, case_refused_at_the_start,
-                         case_stream_file_places, case_too_many_files, case_unread_output, case_very_short)
+from streams_odd import (case_closed_descriptors, case_ends_without, case_fifo, case_full_output,
+                         case_interface_deleted_early, case_never_comes, case_options_without_effect, case_ragged_pipe,
+                         case_refused_at_the_start, case_stream_file_places, case_too_many_files, case_unread_output,
+                         case_very_short)
 from streams_lab import (EASY, LISTENER, TALKER, Failure, Lab, Program, check, options, plugin_environment, stream,
                          wav_parts, write_streams)
 
