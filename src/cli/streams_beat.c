@@ -9,10 +9,11 @@
 #include "os/notify.h"
 #include "report/plural.h"
 
+/* Every talker sends; a listener's work is to wait, too. */
 static bool is_ready(const struct tt_stream_status *statuses, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if (statuses[i].state == TT_STREAM_FILLING) {
+        if (statuses[i].state == TT_STREAM_FILLING || statuses[i].without_clock) {
             return false;
         }
     }
