@@ -111,7 +111,7 @@ def case_crf(lab):
         for n, rate in enumerate(rates, 1)]))
     talker = lab.talk("--streams", write_streams(lab, "talk.json", [
         {**stream(n), "source": "tone:1000,-6", "format": "INT16", "rate": rate, "channels": 1}
-        for n, rate in enumerate(rates, 1)], mtt="900ms", tu="never", clock="crf:" + clock))
+        for n, rate in enumerate(rates, 1)], mtt="900ms", tu="never", clock="crf:" + clock), wait=False)
     check(all(s["counters"]["pdus_sent"] == 0 for s in talker.wait_line("a line", lambda line: True)["streams"]), talker.lines)
     first = master()
 
@@ -164,7 +164,7 @@ def case_crf_uncertain(lab):
 def case_crf_successor(lab):
     """Who takes over a clock may tell it at other distances."""
     with crf_master(96):
-        talker = lab.talk(*options(), *EASY, "--clock", f"crf:{CRF_ID},{CRF_DEST}", "tone:440")
+        talker = lab.talk(*options(), *EASY, "--clock", f"crf:{CRF_ID},{CRF_DEST}", "tone:440", wait=False)
         talker.wait_line("a lock", lambda line: line["clock"]["followed"]["state"] == "locked")
     talker.wait_line("a holdover", lambda line: line["clock"]["followed"]["state"] == "holdover")
     until = len(talker.lines)
