@@ -4,6 +4,7 @@
 #include "cli/cmd.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -118,6 +119,24 @@ static bool same_status(const struct stat *a, const struct stat *b)
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
+/* What would be written: where a link leads that leads to nothing yet, else the name itself. */
+static char *writes_to(const char *path)
+{
+    char target[PATH_MAX];
+    ssize_t n = readlink(path, target, sizeof(target) - 1);
+    const char *slash = strrchr(path, '/');
+    char *name = NULL;
+
+    if (n < 0) {
+        return strdup(path);
+    }
+    target[n] = 0;
+    return asprintf(&name, "%.*s%s", slash && target[0] != '/' ? (int)(slash - path) + 1 : 0, path,
+                    target) < 0
+               ? NULL
+               : name;
+}
+
 /* The folder that the file is in. */
 static bool stat_folder(const char *path, struct stat *ret_status)
 {
@@ -143,8 +162,14 @@ bool tt_cli_same_file(const char *a, const char *b)
     bool b_is_there = stat(b, &status[1]) == 0;
 
     if (!a_is_there && !b_is_there) {
-        return strcmp(name_within(a), name_within(b)) == 0 && stat_folder(a, &status[0]) &&
-               stat_folder(b, &status[1]) && same_status(&status[0], &status[1]);
+        char *to[] = {writes_to(a), writes_to(b)};
+        bool same = to[0] && to[1] && strcmp(name_within(to[0]), name_within(to[1])) == 0 &&
+                    stat_folder(to[0], &status[0]) && stat_folder(to[1], &status[1]) &&
+                    same_status(&status[0], &status[1]);
+
+        free(to[0]);
+        free(to[1]);
+        return same;
     }
     return a_is_there && b_is_there && same_status(&status[0], &status[1]);
 }

@@ -130,7 +130,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
             (int)tt_cli_number_option("cpu", argument, state, 0, (long)tt_machine_processors() - 1);
         return 0;
     case OPTION_FOLDER:
-        job->folder = argument;
+        job->folder = tt_cli_file_option("folder", argument, state);
         if (stat(argument, &status) == 0 && !S_ISDIR(status.st_mode)) {
             argp_error(state, "--folder %s is a file and not a folder", argument);
         }

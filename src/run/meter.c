@@ -288,6 +288,9 @@ int tt_meter_run(const struct tt_meter_setup *setup, struct tt_meter_result *ret
         tt_machine_pressure(&pressure);
         *ret_what = "run the loop";
         error = measure(m);
+        if (error == -ENODEV && setup->midi && !setup->card) {
+            *ret_what = "read the MIDI port any more, it is gone";
+        }
         find_pressure(&pressure, &ret_result->pressure);
     } else if (error == -EINTR) {
         begin_cell(m); /* it came to nothing */

@@ -98,6 +98,9 @@ class WrongInput(Meter):
 
     def test_pages_before_time_is_spent(self):
         self.refused("--for", "8h", "--log", "one", "--html", "./one", says="--log and --html are one file")
+        (self.path / "link").symlink_to("target")
+        self.refused("--for", "8h", "--log", "target", "--html", "link", says="--log and --html are one file")
+        (self.path / "link").unlink()
         self.refused("--for", "8h", "--log", "-", says="--log takes the name of a file")
         self.refused("--html", "", says="--html takes the name of a file, and this one is empty")
         self.refused("--folder", "/etc/passwd", says="--folder /etc/passwd is a file and not a folder")
