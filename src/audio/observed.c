@@ -13,7 +13,7 @@
 #define FAR_PDUS       (SEQUENCE_RANGE / 2)
 #define STAMP_BYTES    8
 #define SET_BACK_NS    TT_NS_PER_MS
-#define FINE_SHIFT     5  /* of intervals and margins, 32 ns */
+#define FINE_SHIFT     5  /* of margins, 32 ns */
 #define DRIFT_SHIFT    13 /* a media clock may be off by 2^-13 (122 ppm) */
 
 static bool window_has(const struct tt_observed *o, uint8_t sequence)
@@ -354,11 +354,6 @@ static bool count_set_back(struct tt_observed *o, int64_t arrival_ns)
 static void record_interval(struct tt_observed *o, int64_t arrival_ns)
 {
     o->interval_ns = arrival_ns - o->last_ns;
-    if (o->interval.n == 0) {
-        int64_t period_ns = media_ns(o, 1);
-
-        tt_hist_set_origin(&o->interval, period_ns > 0 ? period_ns : o->interval_ns, FINE_SHIFT);
-    }
     tt_hist_record(&o->interval, o->interval_ns);
     tt_history_record(&o->interval_history, arrival_ns, o->interval_ns);
 }
