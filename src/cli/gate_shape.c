@@ -170,7 +170,9 @@ static enum tt_exit check_cut(const struct tt_gate_shape *job)
         (void)tt_interface_mtu(job->ifname, &mtu_bytes);
     }
     if (job->setup.shaper.cut_bytes >= mtu_bytes) {
-        tt_cli_say(COMMAND, "--cut %zu: no segment is so long, the MTU is %u; give less, or off",
+        tt_cli_say(COMMAND,
+                   "--cut %zu (256 without it): no segment is so long, the MTU is %u; give "
+                   "less, or off",
                    job->setup.shaper.cut_bytes, mtu_bytes);
         return TT_EXIT_USAGE;
     }

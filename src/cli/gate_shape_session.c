@@ -172,8 +172,10 @@ static bool hand_over(const struct session *session, const struct tt_gate_port *
 {
     const struct tt_gate_shape *job = session->job;
 
-    if (port->class_count > job->setup.shaper.classes) {
-        tt_cli_say(COMMAND, "%s has %u classes now, and there were %u at the start: not taken",
+    if (port->class_count != job->setup.shaper.classes) {
+        tt_cli_say(COMMAND,
+                   "%s has another number of classes (%u) than at the start (%u), which "
+                   "priorities are bound to: not taken, begin anew",
                    job->schedule_path, port->class_count, job->setup.shaper.classes);
         return false;
     }

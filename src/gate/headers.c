@@ -160,11 +160,16 @@ void tt_headers_parse(const uint8_t *frame, size_t bytes, struct tt_headers *ret
     *ret_headers = h;
 }
 
+static bool is_ptp_port(uint16_t port)
+{
+    return port == PTP_EVENT_PORT || port == PTP_EVENT_PORT + 1;
+}
+
 bool tt_headers_is_control(const struct tt_headers *headers)
 {
     return headers->link_local || headers->ethertype == TYPE_ARP ||
            headers->ethertype == TYPE_PTP ||
            (headers->icmpv6_type >= ND_FIRST && headers->icmpv6_type <= ND_LAST) ||
            (headers->protocol == TT_IP_UDP && headers->l4_bytes > 0 &&
-            (headers->dest_port == PTP_EVENT_PORT || headers->dest_port == PTP_EVENT_PORT + 1));
+            is_ptp_port(headers->source_port) && is_ptp_port(headers->dest_port));
 }

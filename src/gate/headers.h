@@ -41,7 +41,8 @@ static inline size_t tt_headers_l4(const struct tt_headers *headers)
     return headers->l3 + headers->l3_bytes;
 }
 
-/* ARP, neighbour discovery, PTP and what no bridge forwards: little, and all else hangs on it. */
+/* ARP, neighbour discovery, PTP and what no bridge forwards: little, and all else hangs on it. PTP
+ * over UDP only from its own ports, which ordinary programs cannot send from. */
 TT_RT bool tt_headers_is_control(const struct tt_headers *headers);
 
 #endif

@@ -56,13 +56,24 @@ static bool is_signed(const uint8_t *tcp, size_t header_bytes)
     return false;
 }
 
-/* Of addresses, protocol and length. A routing header would put another destination here; a host
- * that uses one has its checksums filled in before. */
-static uint64_t sum_pseudo(const struct tt_headers *h, const uint8_t *frame, size_t l4_bytes)
+static size_t checksum_at(const struct tt_headers *h)
 {
-    const uint8_t *ip = frame + h->l3;
+    return tt_headers_l4(h) + (h->protocol == TT_IP_TCP ? 16 : 6);
+}
 
-    return sum_words(ip + (h->ipv6 ? 8 : 12), h->ipv6 ? 32 : 8, h->protocol + (uint64_t)l4_bytes);
+/* Of addresses and protocol; the length comes on top. What the stack left in the field has it, and
+ * the packet's last destination where a route is in its headers and the one here is the next. */
+static uint64_t sum_pseudo(const struct tt_segmenter *s, const uint8_t *packet)
+{
+    const struct tt_headers *h = &s->headers;
+    const uint8_t *ip = packet + h->l3;
+    size_t field = checksum_at(h);
+
+    if (s->gso.needs_checksum && s->gso.checksum_start == tt_headers_l4(h) &&
+        (size_t)s->gso.checksum_start + s->gso.checksum_offset == field) {
+        return (uint64_t)tt_get_be16(packet + field) + (uint16_t) ~(h->end - tt_headers_l4(h));
+    }
+    return sum_words(ip + (h->ipv6 ? 8 : 12), h->ipv6 ? 32 : 8, h->protocol);
 }
 
 /* A packet that only passes through may be damaged: cut, it would have good checksums. The stack's
@@ -75,7 +86,7 @@ static bool is_intact(const struct tt_segmenter *s, const uint8_t *packet)
 
     return s->gso.kind != TT_GSO_NONE || s->gso.needs_checksum ||
            ((h->ipv6 || fold(sum_words(packet + h->l3, h->l3_bytes, 0)) == 0) &&
-            fold(sum_words(packet + l4, l4_bytes, sum_pseudo(h, packet, l4_bytes))) == 0);
+            fold(sum_words(packet + l4, l4_bytes, sum_pseudo(s, packet) + l4_bytes)) == 0);
 }
 
 static bool may_be_cut(const struct tt_segmenter *s, const uint8_t *packet)
@@ -120,6 +131,7 @@ enum tt_segment_fault tt_segmenter_init(struct tt_segmenter *segmenter, const ui
     if (s.less || gso->kind != TT_GSO_NONE) {
         s.head_bytes = tt_headers_l4(&s.headers) + s.headers.l4_bytes;
         s.payload_bytes = s.headers.end - s.head_bytes;
+        s.pseudo = sum_pseudo(&s, packet);
     }
     if (s.payload_bytes == 0 && gso->kind != TT_GSO_NONE) {
         return TT_SEGMENT_SIZE;
@@ -185,7 +197,7 @@ static void fix_l4(const struct tt_segmenter *s, uint8_t *frame, size_t frame_by
     size_t l4_bytes = frame_bytes - tt_headers_l4(&s->headers);
     uint8_t *l4 = frame + tt_headers_l4(&s->headers);
     bool tcp = s->headers.protocol == TT_IP_TCP;
-    uint8_t *checksum = l4 + (tcp ? 16 : 6);
+    uint8_t *checksum = frame + checksum_at(&s->headers);
     uint16_t value;
 
     if (tcp) {
@@ -195,7 +207,7 @@ static void fix_l4(const struct tt_segmenter *s, uint8_t *frame, size_t frame_by
         tt_put_be16(l4 + 4, (uint16_t)l4_bytes);
     }
     tt_put_be16(checksum, 0);
-    value = fold(sum_words(l4, l4_bytes, sum_pseudo(&s->headers, frame, l4_bytes)));
+    value = fold(sum_words(l4, l4_bytes, s->pseudo + l4_bytes));
     tt_put_be16(checksum, !tcp && value == 0 ? 0xFFFF : value);
 }
 

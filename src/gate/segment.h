@@ -46,6 +46,7 @@ struct tt_segmenter {
     size_t head_bytes;    /* in front of the payload; a packet that cannot be cut: all of it */
     size_t payload_bytes; /* 0: it cannot be cut */
     bool less;            /* may be cut below the segment size */
+    uint64_t pseudo;      /* sum of the pseudo header without its length */
     size_t done_bytes;    /* of the payload */
     uint16_t index;       /* frames made */
     bool done;

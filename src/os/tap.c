@@ -35,7 +35,7 @@ static int ask_up(int fd, const char *name, unsigned mtu_bytes)
     struct ifreq request = {0};
 
     strncpy(request.ifr_name, name, IFNAMSIZ - 1);
-    request.ifr_mtu = (int)mtu_bytes;
+    request.ifr_mtu = (int)(mtu_bytes < TT_TAP_MTU_MAX ? mtu_bytes : TT_TAP_MTU_MAX);
     if (ioctl(fd, SIOCSIFMTU, &request) < 0) {
         return -errno;
     }

@@ -15,7 +15,8 @@
 
 #include "base/attr.h"
 
-#define TT_TAP_HEADER_BYTES 10 /* virtio's, in front of each packet */
+#define TT_TAP_HEADER_BYTES 10     /* virtio's, in front of each packet */
+#define TT_TAP_MTU_MAX      65521u /* with its Ethernet header 64 KiB - 1 */
 #define TT_TAP_PACKET_MAX   (TT_TAP_HEADER_BYTES + 65536 + 18)
 
 /* What is left to do on a packet, from the header. */
@@ -34,7 +35,8 @@ enum tt_tap_step {
     TT_TAP_STEP_UP,
 };
 
-/* A non-blocking, close-on-exec descriptor of a new device that is up. name: up to 15 characters.
+/* A non-blocking, close-on-exec descriptor of a new device that is up, with that MTU or the longest
+ * that a TAP takes. name: up to 15 characters.
  * 0 or -errno with the step. */
 int tt_tap_open(const char *name, unsigned mtu_bytes, int *ret_fd, enum tt_tap_step *ret_step);
 /* One packet with its header in front. Its bytes without the header, or -errno: -EAGAIN, there is

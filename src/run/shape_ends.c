@@ -109,7 +109,8 @@ void tt_shape_ends_follow(struct tt_shape_ends *ends, struct tt_shape_link *ret_
     (void)tt_interface_mtu(now.ifname, &now.mtu_bytes);
     if (tt_interface_mtu(now.tap, &now.tap_mtu_bytes) == 0 &&
         (now.mtu_bytes != now.had_mtu_bytes || now.tap_mtu_bytes > now.mtu_bytes)) {
-        now.error = tt_interface_set_mtu(now.tap, now.mtu_bytes);
+        now.error = tt_interface_set_mtu(now.tap, now.mtu_bytes < TT_TAP_MTU_MAX ? now.mtu_bytes
+                                                                                 : TT_TAP_MTU_MAX);
     }
     link->was_up = now.is_up;
     link->mtu_bytes = now.mtu_bytes;

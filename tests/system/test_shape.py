@@ -476,6 +476,33 @@ class Shape(unittest.TestCase):
         self.assertEqual(refused, figures["send_refused"])
         self.assertEqual(len(frames_of_log(lab.folder / "departures")[1]), sum(one["frames"] for one in figures["classes"]))
 
+    def test_longest_mtu(self):
+        """A TAP takes less than an interface can have."""
+        lab = self.lab()
+        for name, wire in ((NEAR, WIRE), (FAR, FAR_WIRE)):
+            lab.ip(name, "link", "set", wire, "mtu", "65535")
+        lab.shape(HALF)
+        self.assertIn("mtu 65521 ", lab.ip(NEAR, "link", "show", "gate0").stdout)
+        self.assertTrue(Transfer(lab, data(100_000)).is_whole())
+        lab.ip(NEAR, "link", "set", WIRE, "mtu", "1500")
+        self.said(lab, "wire0 takes 1500 bytes now .*, 65535 before; gate0: its MTU is that, too")
+        lab.ip(NEAR, "link", "set", WIRE, "mtu", "65535")
+        self.said(lab, "wire0 takes 65535 bytes now .*, 1500 before; gate0: its MTU is that, too")
+        self.end(lab)
+
+    def test_other_classes(self):
+        """A schedule whose classes are others than those that priorities have is not taken."""
+        lab = self.lab()
+        lab.shape(HALF)
+        less = json.loads(json.dumps(HALF))
+        less[0]["options"].update(tc=1, map=[0] * 16, queues=[{"offset": 0, "count": 1}],
+                                  schedule=[{"cmd": "S", "gatemask": "0x1", "interval": 1000000}])
+        lab.write_schedule(less)
+        lab.shaper.send_signal(signal.SIGHUP)
+        self.said(lab, r"has another number of classes \(1\) than at the start \(\d+\).*not taken")
+        self.assertTrue(Transfer(lab, data(100_000)).is_whole())
+        self.end(lab)
+
     def test_way_back_that_nobody_reads(self):
         """What comes in while there is no time to read it is counted."""
         lab = self.lab()

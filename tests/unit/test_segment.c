@@ -203,8 +203,64 @@ static void test_damaged(void **state)
     }
 }
 
+/* With a route in its headers a packet is for another address than the next one on it, which stands
+ * in front; the stack's sum is for the last one. */
+static void test_route_in_the_headers(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 8; i++) {
+        struct made_packet made = {.ipv6 = i & 1,
+                                   .udp = i & 2,
+                                   .tagged = i & 4,
+                                   .flags = ACK,
+                                   .payload_bytes = 3 * 1448 + 1};
+        size_t address = (made.tagged ? 18U : 14U) + (made.ipv6 ? 24U : 16U);
+        struct tt_gso gso;
+        struct tt_segmenter s;
+        size_t bytes = make_packet(&made, packet, &gso);
+        unsigned n = 0;
+
+        gso.kind = made.udp ? TT_GSO_UDP : TT_GSO_TCP;
+        gso.size = 1448;
+        packet[address] ^= 0x5A;
+        assert_int_equal(tt_segmenter_init(&s, packet, bytes, &gso), TT_SEGMENT_OK);
+        for (; !s.done; n++) {
+            size_t length = tt_segmenter_next(&s, packet, tt_segmenter_full(&s), false, frame);
+
+            assert_false(take_apart(frame, length).good);
+            frame[address] ^= 0x5A; /* as it arrives at the last one, … */
+            if (!made.ipv6) {       /* … the sum in front renewed on the way */
+                unsigned sum = (unsigned)(frame[address - 6] << 8 | frame[address - 5]) +
+                               (frame[address] ^ 0x5A) * 256U + (uint16_t) ~(frame[address] * 256U);
+
+                sum = (sum & 0xFFFF) + (sum >> 16);
+                sum = (sum & 0xFFFF) + (sum >> 16);
+                frame[address - 6] = (uint8_t)(sum >> 8);
+                frame[address - 5] = (uint8_t)sum;
+            }
+            assert_true(take_apart(frame, length).good);
+        }
+        assert_int_equal(n, 4);
+    }
+}
+
+static bool is_control(struct made_packet made, uint16_t source_port, uint16_t dest_port)
+{
+    struct tt_gso gso;
+    size_t bytes = make_packet(&made, packet, &gso);
+    struct tt_headers headers;
+
+    memcpy(packet + gso.checksum_start,
+           (uint8_t[]){(uint8_t)(source_port >> 8), (uint8_t)source_port}, 2);
+    memcpy(packet + gso.checksum_start + 2,
+           (uint8_t[]){(uint8_t)(dest_port >> 8), (uint8_t)dest_port}, 2);
+    tt_headers_parse(packet, bytes, &headers);
+    return tt_headers_is_control(&headers);
+}
+
 static void test_control(void **state)
 {
+    struct made_packet udp = {.udp = true, .payload_bytes = 44};
     struct tt_headers headers;
 
     (void)state;
@@ -222,6 +278,15 @@ static void test_control(void **state)
     memcpy(packet, "\x01\x80\xC2\x00\x00\x0E", 6);
     tt_headers_parse(packet, 60, &headers);
     assert_true(tt_headers_is_control(&headers));
+    /* Anybody may send to PTP's ports, and only root from them. */
+    for (udp.ipv6 = false;; udp.ipv6 = true) {
+        assert_true(is_control(udp, 319, 319) && is_control(udp, 320, 320));
+        assert_false(is_control(udp, 40000, 319) || is_control(udp, 40000, 320));
+        assert_false(is_control(udp, 319, 40000) || is_control(udp, 318, 319));
+        if (udp.ipv6)
+            break;
+    }
+    assert_false(is_control((struct made_packet){.payload_bytes = 44}, 319, 319)); /* TCP */
 }
 
 int main(void)
@@ -230,7 +295,7 @@ int main(void)
         cmocka_unit_test(test_sizes),           cmocka_unit_test(test_random_cuts),
         cmocka_unit_test(test_what_is_not_cut), cmocka_unit_test(test_congestion_mark),
         cmocka_unit_test(test_refused),         cmocka_unit_test(test_damaged),
-        cmocka_unit_test(test_control),
+        cmocka_unit_test(test_control),         cmocka_unit_test(test_route_in_the_headers),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
