@@ -109,7 +109,7 @@ static bool bench_send(void)
 
     for (int i = 0; i < ROUNDS; i++) {
         rounds[i].ours = engine_cpu_per_pdu();
-        rounds[i].reference = (double)rig_bare_send(SEND_STREAMS, SEND_INTERVALS, NULL) /
+        rounds[i].reference = (double)rig_bare_send(SEND_STREAMS, SEND_INTERVALS, NULL).cpu_ns /
                               ((double)SEND_STREAMS * SEND_INTERVALS);
     }
     return bench_print(&(struct bench_row){.name = "CPU of a PDU sent, 32 class A stereo streams",
@@ -126,7 +126,10 @@ static bool bench_send(void)
 /* A machine that takes the processor away for a millisecond does so to the bare loop's rate too,
  * which is a mean: so many may be late, in the best of some tries. */
 #define LATE_PER_MILLE 5
-#define TRIES          5
+#define TRIES          12
+#define TRIES_MAX      30
+#define RATE_DRIFT     0.05
+#define RATE_STREAMS   64 /* whose packets the bare loop sends in one batch */
 #define HOLD_INTERVALS (HOLD_NS / RIG_INTERVAL_NS)
 #define RATE_INTERVALS 500
 #define RATE_STEPS     40
@@ -202,20 +205,32 @@ struct bare_rate {
 static void measure_bare_rate(void *context)
 {
     struct bare_rate *rate = context;
-    int64_t start_ns = bench_mono_ns();
+    struct rig_cost cost = rig_bare_send(rate->n, RATE_INTERVALS, NULL);
 
-    rig_bare_send(rate->n, RATE_INTERVALS, NULL);
-    rate->streams =
-        (double)rate->n * RATE_INTERVALS * RIG_INTERVAL_NS / (double)(bench_mono_ns() - start_ns);
+    rate->streams = (double)rate->n * RATE_INTERVALS * RIG_INTERVAL_NS / (double)cost.wall_ns;
 }
 
-/* Runs on processor 0 as the engine's thread does, and with its priority. */
-static void run_pinned(void (*run)(void *context), void *context)
+struct pinned {
+    void (*run)(void *context);
+    void *context;
+};
+
+static void pin_and_run(void *context)
 {
-    struct tt_thread thread;
+    const struct pinned *pinned = context;
 
     bench_pin(0);
-    if (tt_thread_start(&thread, run, context) < 0) {
+    pinned->run(pinned->context);
+}
+
+/* Runs on processor 0 as the engine's thread does, and with its priority. The caller stays where it
+ * may be: on that processor it could not stop an engine that leaves it nothing. */
+static void run_pinned(void (*run)(void *context), void *context)
+{
+    struct pinned pinned = {.run = run, .context = context};
+    struct tt_thread thread;
+
+    if (tt_thread_start(&thread, pin_and_run, &pinned) < 0) {
         fprintf(stderr, "bench: cannot start a thread\n");
         exit(3);
     }
@@ -251,8 +266,30 @@ static bool bare_holds(size_t n)
     return hold.late * 1000 <= (uint64_t)n * HOLD_INTERVALS * LATE_PER_MILLE;
 }
 
-/* The most streams that were held, beside what the bare loop's rate would have carried just before:
- * the machine's speed changes in seconds. By bisection, in steps of RATE_STEPS of that. */
+/* Tries until one holds, at most TRIES of those whose bare rate was the same before and after: the
+ * machine's speed changes in seconds, and a rate that did not last says nothing. */
+static bool some_try_holds(bool (*holds)(size_t n), int step, struct bench_pair *ret_pair)
+{
+    for (int i = 0, steady = 0; i < TRIES_MAX && steady < TRIES; i++) {
+        double before = bare_streams(RATE_STREAMS);
+        size_t n = (size_t)(before * step / RATE_STEPS);
+        bool held = n > 0 && n < RIG_STREAMS_MAX && holds(n);
+        double after = bare_streams(RATE_STREAMS);
+
+        if (after > before * (1 - RATE_DRIFT) && after < before * (1 + RATE_DRIFT)) {
+            steady++;
+            if (held) {
+                *ret_pair =
+                    (struct bench_pair){.ours = (double)n, .reference = (before + after) / 2};
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* The most streams that were held, beside what the bare loop's rate would have carried around it. By
+ * bisection, in steps of RATE_STEPS of that. */
 static struct bench_pair most_held(bool (*holds)(size_t n))
 {
     struct bench_pair most = {.reference = 1};
@@ -261,18 +298,8 @@ static struct bench_pair most_held(bool (*holds)(size_t n))
 
     while (high - low > 1) {
         int middle = (low + high) / 2;
-        bool held = false;
 
-        for (int i = 0; i < TRIES && !held; i++) {
-            double rate = bare_streams(64);
-            size_t n = (size_t)(rate * middle / RATE_STEPS);
-
-            held = n > 0 && n < RIG_STREAMS_MAX && holds(n);
-            if (held) {
-                most = (struct bench_pair){.ours = (double)n, .reference = rate};
-            }
-        }
-        if (held) {
+        if (some_try_holds(holds, middle, &most)) {
             low = middle;
         } else {
             high = middle;
@@ -342,7 +369,7 @@ static bool bench_streams(void)
 static bool bench_receive(void)
 {
     struct bench_pair rounds[STREAMS_ROUNDS];
-    double carried = bare_streams(64);
+    double carried = bare_streams(RATE_STREAMS);
     size_t n = (size_t)(carried * 0.8 < 128 ? carried * 0.8 : 128);
     uint64_t lost = 0;
     uint64_t received = 0;

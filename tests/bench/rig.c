@@ -172,7 +172,7 @@ static void sleep_until(int64_t mono_ns)
     clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
 }
 
-int64_t rig_bare_send(size_t n, int intervals, uint64_t *ret_late)
+struct rig_cost rig_bare_send(size_t n, int intervals, uint64_t *ret_late)
 {
     static uint8_t packets[RIG_STREAMS_MAX][PACKET_BYTES];
     static struct mmsghdr messages[RIG_STREAMS_MAX];
@@ -181,7 +181,7 @@ int64_t rig_bare_send(size_t n, int intervals, uint64_t *ret_late)
     struct sockaddr_ll address = {.sll_family = AF_PACKET,
                                   .sll_ifindex = (int)if_nametoindex("va")};
     size_t most = ret_late ? RIG_HANDFUL : TT_LINK_BATCH;
-    int64_t start_ns;
+    struct rig_cost start;
     int64_t due_ns;
 
     must(fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ? -1 : 0,
@@ -192,7 +192,7 @@ int64_t rig_bare_send(size_t n, int intervals, uint64_t *ret_late)
         messages[i] = (struct mmsghdr){.msg_hdr = {.msg_iov = &vectors[i], .msg_iovlen = 1}};
     }
     due_ns = bench_mono_ns();
-    start_ns = bench_cpu_ns();
+    start = (struct rig_cost){.cpu_ns = bench_cpu_ns(), .wall_ns = due_ns};
     for (int k = 0; k < intervals; k++, due_ns += RIG_INTERVAL_NS) {
         if (ret_late) {
             sleep_until(due_ns);
@@ -208,7 +208,8 @@ int64_t rig_bare_send(size_t n, int intervals, uint64_t *ret_late)
             }
         }
     }
-    start_ns = bench_cpu_ns() - start_ns;
+    start.cpu_ns = bench_cpu_ns() - start.cpu_ns;
+    start.wall_ns = bench_mono_ns() - start.wall_ns;
     close(fd);
-    return start_ns;
+    return start;
 }

@@ -45,10 +45,16 @@ void rig_listeners_new(struct rig_listeners *listeners, size_t n);
 void rig_listeners_free(struct rig_listeners *listeners);
 struct tt_listen_counters rig_listeners_sum(struct rig_listeners *listeners);
 
+/* What a loop took, without opening and closing its socket: closing waits for a grace period of the
+ * kernel's, which is no cost of sending. */
+struct rig_cost {
+    int64_t cpu_ns;
+    int64_t wall_ns;
+};
+
 /* The barest sender: what n talkers send in `intervals` intervals, in batches of one interval each
  * (at most 64). One after the other without a pause; where ret_late is given each at its time, in
- * handfuls as the engine's, and the PDUs are counted that left an interval later and more. Returns
- * its CPU time. */
-int64_t rig_bare_send(size_t n, int intervals, uint64_t *ret_late);
+ * handfuls as the engine's, and the PDUs are counted that left an interval later and more. */
+struct rig_cost rig_bare_send(size_t n, int intervals, uint64_t *ret_late);
 
 #endif
