@@ -95,6 +95,11 @@ void tt_talker_follow(struct tt_talker *talker, const struct tt_media_grid *grid
     talker->grid = grid;
 }
 
+static int64_t local_due(const struct tt_talker *talker, int64_t frame)
+{
+    return talker->start_tai_ns + tt_media_rate_ns(talker->rate, frame - talker->start_frame);
+}
+
 /* The next PDU goes to the first place on the grid at which it is not due before due_tai_ns. */
 static void place_on_grid(struct tt_talker *talker, int64_t due_tai_ns)
 {
@@ -106,13 +111,12 @@ static void place_on_grid(struct tt_talker *talker, int64_t due_tai_ns)
 
 int64_t tt_talker_due(const struct tt_talker *talker, int64_t frame)
 {
-    int64_t frames = frame - talker->start_frame;
-
     if (talker->grid) {
-        return tt_media_grid_time(talker->grid, talker->rate, talker->start_grid_frame + frames) -
-               talker->mtt_ns;
+        int64_t grid_frame = talker->start_grid_frame + frame - talker->start_frame;
+
+        return tt_media_grid_time(talker->grid, talker->rate, grid_frame) - talker->mtt_ns;
     }
-    return talker->start_tai_ns + tt_media_rate_ns(talker->rate, frames);
+    return frame == talker->next_frame ? talker->next_local_tai_ns : local_due(talker, frame);
 }
 
 /* The first time that is not earlier and lies at the launch offset in its interval. */
@@ -137,6 +141,7 @@ void tt_talker_start(struct tt_talker *talker, int64_t frame, int64_t media_tai_
     } else if (talker->launch_offset_ns > 0) {
         talker->start_tai_ns = at_offset(talker, talker->start_tai_ns);
     }
+    talker->next_local_tai_ns = talker->start_tai_ns;
 }
 
 static int64_t allowed_by_burst(const struct tt_talker *talker)
@@ -162,7 +167,8 @@ bool tt_talker_is_behind(const struct tt_talker *talker)
 enum tt_talker_verdict tt_talker_next(struct tt_talker *talker, int64_t earliest_tai_ns,
                                       struct tt_talker_pdu *ret_pdu)
 {
-    int64_t launch_ns = tt_talker_next_launch(talker);
+    int64_t due_ns = next_due(talker);
+    int64_t launch_ns = tt_max64(due_ns, allowed_by_burst(talker));
 
     if (talker->grid && talker->grid_epoch != talker->grid->epoch) {
         talker->grid_epoch = talker->grid->epoch;
@@ -173,10 +179,11 @@ enum tt_talker_verdict tt_talker_next(struct tt_talker *talker, int64_t earliest
     }
     ret_pdu->sequence = talker->sequence++;
     ret_pdu->frame = talker->next_frame;
-    ret_pdu->due_tai_ns = next_due(talker);
+    ret_pdu->due_tai_ns = due_ns;
     ret_pdu->launch_tai_ns = launch_ns;
     ret_pdu->presentation_tai_ns = ret_pdu->due_tai_ns - talker->turn_ns + talker->mtt_ns;
     talker->next_frame += talker->frames_per_pdu;
+    talker->next_local_tai_ns = local_due(talker, talker->next_frame);
     if (launch_ns + talker->wire_ns >= ret_pdu->presentation_tai_ns) {
         return TT_TALKER_DROP;
     }
@@ -215,6 +222,7 @@ void tt_talker_clock_step(struct tt_talker *talker, int64_t step_ns)
         place_on_grid(talker, tt_talker_due(talker, talker->next_frame) + step_ns);
     }
     talker->start_tai_ns += step_ns;
+    talker->next_local_tai_ns += step_ns;
     for (int i = 0; i < TT_TALKER_BURST; i++) {
         if (talker->launches_tai_ns[i] != LONG_AGO) {
             talker->launches_tai_ns[i] += step_ns;

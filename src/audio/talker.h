@@ -44,6 +44,7 @@ struct tt_talker {
     int64_t start_grid_frame;         /* on the grid: the place of start_frame */
     uint32_t grid_epoch;
     int64_t next_frame;                       /* device position of the next PDU's first frame */
+    int64_t next_local_tai_ns;                /* when that is due by the local clock */
     int64_t launches_tai_ns[TT_TALKER_BURST]; /* the last ones, oldest first */
     uint8_t sequence;
     bool started;

@@ -14,6 +14,7 @@
 #include "os/memory.h"
 #include "run/clock_in.h"
 #include "run/clock_out.h"
+#include "run/due_queue.h"
 #include "run/engine_port.h"
 #include "run/listen_inside.h"
 #include "run/talk_inside.h"
@@ -32,7 +33,8 @@ struct tt_engine {
     struct tt_engine_counters counters;
 
     struct tt_talk **talks;
-    struct tt_talk **due; /* of a step, in the order in which they are due */
+    struct tt_talk **due;      /* of a step, in order */
+    struct tt_due_queue queue; /* those that run, but of the step */
     size_t talk_count;
     struct tt_talk_batch batch;
 
@@ -69,6 +71,7 @@ void tt_engine_free(struct tt_engine *engine)
     free(engine->ports);
     free(engine->talks);
     free(engine->due);
+    tt_due_queue_done(&engine->queue);
     free(engine->batch.data);
     free(engine);
 }
@@ -109,7 +112,8 @@ int tt_engine_add_talk(struct tt_engine *engine, struct tt_talk *talk, size_t pa
     struct tt_talk_batch *batch = &engine->batch;
 
     if (grow(&engine->talks, engine->talk_count) < 0 ||
-        grow(&engine->due, engine->talk_count) < 0) {
+        grow(&engine->due, engine->talk_count) < 0 ||
+        tt_due_queue_reserve(&engine->queue, engine->talk_count + 1) < 0) {
         return -ENOMEM;
     }
     if (packet_bytes > batch->packet_bytes) {
@@ -229,6 +233,16 @@ static void note_talks(struct tt_engine *engine, unsigned notes)
     }
 }
 
+static void queue_talks(struct tt_engine *engine)
+{
+    tt_due_queue_clear(&engine->queue);
+    for (size_t i = 0; i < engine->talk_count; i++) {
+        if (tt_talk_runs(engine->talks[i])) {
+            tt_due_queue_put(&engine->queue, engine->talks[i], engine->talks[i]->next_tai_ns);
+        }
+    }
+}
+
 /* Now, by the followed offset; where TAI stepped, every stream steps with it. */
 static int64_t follow_tai(struct tt_engine *engine)
 {
@@ -247,6 +261,9 @@ static int64_t follow_tai(struct tt_engine *engine)
         if (tt_talk_runs(engine->talks[i])) {
             tt_talk_clock_step(engine->talks[i], step_ns, now_tai_ns);
         }
+    }
+    if (engine->talks_begun) {
+        queue_talks(engine);
     }
     for (size_t i = 0; i < engine->port_count; i++) {
         tt_engine_port_clock_step(&engine->ports[i], step_ns, now_tai_ns);
@@ -274,6 +291,7 @@ static void begin_talks(struct tt_engine *engine, int64_t now_tai_ns)
         tt_clock_out_begin(engine->clock_out, now_tai_ns + lead_ns);
     }
     engine->talks_begun = true;
+    queue_talks(engine);
 }
 
 /* The clocks of the engine: first what is followed, then what follows it. Returns the time of the
@@ -300,40 +318,28 @@ static int64_t step_clocks(struct tt_engine *engine, int64_t now_tai_ns)
     return next_ns;
 }
 
-/* Those that are due, in order; the first of equals is the first that came. */
-static size_t find_due(struct tt_engine *engine, int64_t now_tai_ns)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < engine->talk_count; i++) {
-        struct tt_talk *talk = engine->talks[i];
-        size_t at = n;
-
-        if (!tt_talk_runs(talk) || talk->next_tai_ns > now_tai_ns) {
-            continue;
-        }
-        for (; at > 0 && engine->due[at - 1]->next_tai_ns > talk->next_tai_ns; at--) {
-            engine->due[at] = engine->due[at - 1];
-        }
-        engine->due[at] = talk;
-        n++;
-    }
-    return n;
-}
-
 static void step_talks(struct tt_engine *engine, int64_t now_tai_ns)
 {
-    size_t n = find_due(engine, now_tai_ns);
+    struct tt_talk *talk;
+    size_t n = 0;
 
+    engine->batch.link = NULL; /* each step asks again whether it is up */
+    while ((talk = tt_due_queue_take(&engine->queue, now_tai_ns)) != NULL) {
+        if (tt_talk_runs(talk)) {
+            tt_talk_gather(talk, now_tai_ns, &engine->batch);
+            engine->due[n++] = talk;
+        }
+    }
     if (n == 0) {
         return;
     }
-    for (size_t i = 0; i < n; i++) {
-        tt_talk_gather(engine->due[i], now_tai_ns, &engine->batch);
-    }
     now_tai_ns = tt_talk_flush(engine, &engine->batch);
     for (size_t i = 0; i < n; i++) {
-        tt_talk_conclude(engine->due[i], now_tai_ns);
+        talk = engine->due[i];
+        tt_talk_conclude(talk, now_tai_ns);
+        if (tt_talk_runs(talk)) {
+            tt_due_queue_put(&engine->queue, talk, talk->next_tai_ns);
+        }
     }
 }
 
@@ -341,6 +347,7 @@ int64_t tt_engine_step(struct tt_engine *engine)
 {
     int64_t now_tai_ns = follow_tai(engine);
     int64_t next_ns = tt_min64(step_clocks(engine, now_tai_ns), now_tai_ns + IDLE_NS);
+    const struct tt_due *first;
 
     engine->counters.steps++;
     step_talks(engine, now_tai_ns);
@@ -348,10 +355,9 @@ int64_t tt_engine_step(struct tt_engine *engine)
         tt_engine_port_step(&engine->ports[i], now_tai_ns, &engine->counters);
         next_ns = tt_min64(next_ns, tt_engine_port_next(&engine->ports[i]));
     }
-    for (size_t i = 0; i < engine->talk_count; i++) {
-        if (tt_talk_runs(engine->talks[i])) {
-            next_ns = tt_min64(next_ns, engine->talks[i]->next_tai_ns);
-        }
+    first = tt_due_queue_at(&engine->queue, 0);
+    if (first) {
+        next_ns = tt_min64(next_ns, first->tai_ns);
     }
     return tt_timebase_mono(&engine->timebase, next_ns);
 }
@@ -361,20 +367,19 @@ static int64_t step_of_thread(void *engine)
     return tt_engine_step(engine);
 }
 
+/* Whoever is due so soon after the first that a late wake-up would be late for it too. */
 static enum tt_wait wait_of_thread(void *context)
 {
-    const struct tt_engine *engine = context;
-    enum tt_wait wait = TT_WAIT_ASLEEP;
+    const struct tt_due_queue *queue = &((const struct tt_engine *)context)->queue;
+    const struct tt_due *due = tt_due_queue_at(queue, 0);
+    int64_t until_ns = due ? due->tai_ns + TT_WAKE_LATENESS_MAX_NS : 0;
 
-    for (size_t i = 0; i < engine->talk_count; i++) {
-        if (tt_talk_is_behind(engine->talks[i])) {
-            return TT_WAIT_CATCH_UP;
-        }
-        if (tt_talk_is_paced(engine->talks[i])) {
-            wait = TT_WAIT_ON_TIME;
+    for (size_t i = 0; due && due->tai_ns <= until_ns; due = tt_due_queue_at(queue, ++i)) {
+        if (tt_talk_is_paced(due->talk)) {
+            return tt_talk_is_behind(due->talk) ? TT_WAIT_CATCH_UP : TT_WAIT_ON_TIME;
         }
     }
-    return wait;
+    return TT_WAIT_ASLEEP;
 }
 
 static void begin_all(struct tt_engine *engine)
@@ -388,6 +393,7 @@ static void begin_all(struct tt_engine *engine)
         tt_engine_port_empty(&engine->ports[i]);
     }
     engine->talks_begun = false;
+    tt_due_queue_clear(&engine->queue);
     now_tai_ns = follow_tai(engine);
     if (engine->clock_in) {
         tt_clock_in_begin(engine->clock_in, now_tai_ns);

@@ -36,16 +36,12 @@ void tt_talk_log_lost(struct tt_talk *talk, enum tt_event_kind kind, int64_t fra
 }
 
 /* Without a carrier the kernel takes packets, drops them and says that they were sent. */
-void tt_talk_look_at_link(struct tt_talk *talk, int64_t now_tai_ns)
+void tt_talk_look_at_link(struct tt_link *link, int64_t now_mono_ns)
 {
-    struct tt_link *link = talk->link;
-    int64_t now_mono_ns = tt_timebase_mono(talk->timebase, now_tai_ns);
-
     if (now_mono_ns >= link->ask_mono_ns) {
         link->ask_mono_ns = now_mono_ns + LINK_LOOK_NS;
         link->was_up = link->ops->is_up(link);
     }
-    talk->found.link_down = !link->was_up;
 }
 
 /* A PDU that was counted as sent was not. NULL: which one is not known. */

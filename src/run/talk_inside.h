@@ -46,6 +46,7 @@ struct tt_talk_found {
     unsigned handed;        /* PDUs to the link */
     unsigned refused;       /* by it, or known by now to have been dropped by the kernel … */
     int64_t refused_tai_ns; /* … the last launch time of which */
+    int64_t next_launch_tai_ns; /* of what is left */
     bool starved;           /* the program has not written the next PDU */
     bool link_down;
     bool link_gone;
@@ -120,7 +121,7 @@ TT_RT void tt_talk_log_event(struct tt_talk *talk, enum tt_event_kind kind, int6
 TT_RT void tt_talk_log_lost(struct tt_talk *talk, enum tt_event_kind kind, int64_t frame,
                             int64_t frames, int64_t now_tai_ns);
 /* Asks now and then whether the link is up. */
-TT_RT void tt_talk_look_at_link(struct tt_talk *talk, int64_t now_tai_ns);
+TT_RT void tt_talk_look_at_link(struct tt_link *link, int64_t now_mono_ns);
 /* Takes the kernel's reports of PDUs that it dropped after it had taken them. */
 TT_RT void tt_talk_collect_errors(struct tt_talk *talk, int64_t now_tai_ns);
 /* Kernel pacing: finds PDUs that the kernel has no more though their time has not come; no report

@@ -96,7 +96,9 @@ static void fill_packet(struct tt_talk *talk, const struct tt_talker_pdu *pdu, i
     uint8_t *payload = ret_packet + tt_talker_build(&talk->talker, pdu, ret_packet);
     uint8_t *end = tt_ring_copy(&talk->ring, pdu->frame, (size_t)frames, payload);
 
-    memset(end, 0, (size_t)(ret_packet + talk->packet_bytes - end));
+    if (frames < talk->config.frames_per_pdu) {
+        memset(end, 0, (size_t)(ret_packet + talk->packet_bytes - end));
+    }
 }
 
 /* Takes the next PDU, which gets `frames` frames of the program's. */
@@ -146,6 +148,15 @@ int64_t tt_talk_flush(struct tt_engine *engine, struct tt_talk_batch *batch)
     return done_tai_ns;
 }
 
+/* While it runs nobody else writes it: no read-modify-write, which would wait for all that was
+ * written before. */
+static void advance(struct tt_device *device, int64_t frames)
+{
+    int64_t frame = atomic_load_explicit(&device->engine_frame, memory_order_relaxed);
+
+    atomic_store_explicit(&device->engine_frame, frame + frames, memory_order_release);
+}
+
 void tt_talk_gather(struct tt_talk *talk, int64_t now_tai_ns, struct tt_talk_batch *batch)
 {
     int64_t until_ns = now_tai_ns + (talk->kernel_pace ? talk->plan.lead_ns : 0);
@@ -159,12 +170,16 @@ void tt_talk_gather(struct tt_talk *talk, int64_t now_tai_ns, struct tt_talk_bat
     if (talk->kernel_pace) {
         tt_talk_find_unkept(talk);
     }
-    tt_talk_look_at_link(talk, now_tai_ns);
-    if (batch->n > 0 && batch->link != talk->link) {
-        tt_talk_flush(talk->engine, batch);
+    if (batch->link != talk->link) {
+        if (batch->n > 0) {
+            tt_talk_flush(talk->engine, batch);
+        }
+        batch->link = talk->link;
+        tt_talk_look_at_link(talk->link, tt_timebase_mono(talk->timebase, now_tai_ns));
     }
-    batch->link = talk->link;
-    for (int taken = 0; taken < most && tt_talker_next_launch(&talk->talker) <= until_ns; taken++) {
+    talk->found.link_down = !talk->link->was_up;
+    talk->found.next_launch_tai_ns = tt_talker_next_launch(&talk->talker);
+    for (int taken = 0; taken < most && talk->found.next_launch_tai_ns <= until_ns; taken++) {
         struct portion portion;
 
         if (!supply(talk, now_tai_ns, earliest_ns, &portion)) {
@@ -176,8 +191,8 @@ void tt_talk_gather(struct tt_talk *talk, int64_t now_tai_ns, struct tt_talk_bat
         }
         take(talk, portion.frames, now_tai_ns, earliest_ns, batch);
         talk->live.shift_frames += talk->config.frames_per_pdu - portion.advance;
-        atomic_fetch_add_explicit(&talk->device.engine_frame, portion.advance,
-                                  memory_order_release);
+        advance(&talk->device, portion.advance);
+        talk->found.next_launch_tai_ns = tt_talker_next_launch(&talk->talker);
     }
 }
 
@@ -190,7 +205,7 @@ static int64_t room(const struct tt_talk *talk)
 
 void tt_talk_conclude(struct tt_talk *talk, int64_t now_tai_ns)
 {
-    int64_t launch_ns = tt_talker_next_launch(&talk->talker);
+    int64_t launch_ns = talk->found.next_launch_tai_ns;
 
     if (talk->found.link_gone) {
         atomic_fetch_or(&talk->notes, TT_NOTE_LINK_GONE);

@@ -29,14 +29,17 @@ static int64_t mono_now(struct tt_clock *clock)
 }
 
 /* Without real-time priority a busy thread waits the longer for its turn, so that one sleeps. */
-static void wait_until(struct tt_engine_thread *thread, int64_t next_ns)
+static void wait_until(struct tt_engine_thread *thread, int64_t now_ns, int64_t next_ns)
 {
     enum tt_wait wait = thread->thread.realtime ? thread->wait(thread->engine) : TT_WAIT_ASLEEP;
     int64_t early_ns = wait == TT_WAIT_ON_TIME    ? thread->lateness.median_ns
                        : wait == TT_WAIT_CATCH_UP ? CATCH_UP_NS
                                                   : 0;
 
-    if (mono_now(thread->clock) < next_ns - early_ns) {
+    if (now_ns >= next_ns) {
+        return;
+    }
+    if (now_ns < next_ns - early_ns) {
         thread->clock->ops->sleep_until(thread->clock, next_ns - early_ns);
         tt_wake_lateness_add(&thread->lateness, mono_now(thread->clock) - (next_ns - early_ns));
     }
@@ -51,13 +54,13 @@ static void run(void *context)
     int64_t next_ns = mono_now(thread->clock);
 
     while (!atomic_load_explicit(&thread->quit, memory_order_acquire)) {
-        int64_t nap_ns = mono_now(thread->clock) + NAP_NS;
+        int64_t now_ns = mono_now(thread->clock);
 
-        if (next_ns > nap_ns) {
-            thread->clock->ops->sleep_until(thread->clock, nap_ns);
+        if (next_ns > now_ns + NAP_NS) {
+            thread->clock->ops->sleep_until(thread->clock, now_ns + NAP_NS);
             continue;
         }
-        wait_until(thread, next_ns);
+        wait_until(thread, now_ns, next_ns);
         next_ns = thread->step(thread->engine);
     }
 }

@@ -153,7 +153,8 @@ static void a_week_does_not_drift(void **state)
             assert_in_range(step_ns, 6 * TT_NS_PER_S / rate, 6 * TT_NS_PER_S / rate + 1);
             last_due_ns = pdu.due_tai_ns;
         }
-        talker.next_frame = week_frames; /* as after so many PDUs */
+        talker.next_frame = week_frames - 6; /* as after so many PDUs */
+        tt_talker_next(&talker, START_NS, &pdu);
         tt_talker_next(&talker, START_NS, &pdu);
         assert_int_equal(pdu.due_tai_ns, START_NS + 125000 + INT64_C(7) * 86400 * TT_NS_PER_S);
     }
