@@ -30,7 +30,7 @@ struct key {
     size_t offset; /* of the member it sets */
     int64_t min;
     int64_t max;
-    const char *choices[3]; /* CHOICE: by value */
+    const char *choices[4]; /* CHOICE: by value */
     const char *takes;      /* for people: what would do, with an example */
 };
 
@@ -110,9 +110,9 @@ static const struct key keys[] = {
      CHOICE,
      MEMBER(pace),
      0,
-     2,
-     {"auto", "kernel", "software"},
-     "auto, kernel or software"},
+     3,
+     {"auto", "kernel", "software", "xdp"},
+     "auto, kernel, software or xdp"},
     {"format",
      FORMAT,
      MEMBER(format),

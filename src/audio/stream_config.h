@@ -26,7 +26,8 @@ enum tt_tu { TT_TU_AUTO, TT_TU_NEVER };
 /* The scale of the stamps on the wire. */
 enum tt_timescale { TT_TIMESCALE_TAI, TT_TIMESCALE_UTC };
 /* Who keeps the launch times: found out, the kernel (ETF and the like), or our real-time thread. */
-enum tt_pace { TT_PACE_AUTO, TT_PACE_KERNEL, TT_PACE_SOFTWARE };
+/* XDP: as SOFTWARE, by AF_XDP. */
+enum tt_pace { TT_PACE_AUTO, TT_PACE_KERNEL, TT_PACE_SOFTWARE, TT_PACE_XDP };
 
 #define TT_IFNAME_BYTES 16 /* with the 0, as the kernel's IFNAMSIZ */
 

@@ -21,7 +21,7 @@ static const struct argp_option options[] = {
     {"pcp", TT_OPTION_KEY + 0x88, "N", 0, "Priority in that tag", 0},
     {"priority", TT_OPTION_KEY + 0x89, "N", 0, "Priority that qdiscs go by", 0},
     {"prio", TT_OPTION_KEY + 0x89, NULL, OPTION_ALIAS, NULL, 0},
-    {"pace", TT_OPTION_KEY + 0x8A, "auto|kernel|software", 0, "Who keeps launch times", 0},
+    {"pace", TT_OPTION_KEY + 0x8A, "auto|kernel|software|xdp", 0, "Who keeps launch times", 0},
     {"clock", TT_OPTION_KEY + 0x8C, "tai|crf:ID,MAC", 0,
      "Run on TAI, or on the clock of that CRF stream", 0},
     {"crf", TT_OPTION_KEY + 0x8D, "ID,MAC[,HZ]", 0, "Tell the clock to others as this CRF stream",

@@ -46,13 +46,15 @@ void tt_stream_group_done(struct tt_stream_group *group)
     }
 }
 
-/* Where the kernel keeps launch times, each talker has its own reports. */
+/* Where the kernel keeps launch times, each talker has its own reports. By AF_XDP there is one
+ * queue, which one socket has, and no priority. */
 static bool can_share(const struct tt_stream_group_link *link,
                       const struct tt_stream_config *config, enum tt_role role)
 {
     return link->role == role && strcmp(link->ifname, config->ifname) == 0 &&
            (role == TT_ROLE_LISTENER ||
-            (link->priority == config->priority && link->pace == config->pace &&
+            (link->pace == config->pace &&
+             (link->priority == config->priority || config->pace == TT_PACE_XDP) &&
              !link->attachment.link->keeps_launch_times));
 }
 

@@ -35,6 +35,7 @@
 #include "os/clock.h"
 #include "os/packet_filter.h"
 #include "os/packet_ring.h"
+#include "os/xdp_ring.h"
 
 #define MTU_MAX           9000
 #define SEND_BUFFER_BYTES (4 * 1024 * 1024)
@@ -60,6 +61,8 @@ struct packet_link {
     int charges_measured;  /* times */
     int64_t tai_offset_ns; /* TAI - UTC as last read */
     struct tt_packet_ring ring;
+    bool by_xdp;
+    struct tt_xdp_ring xdp; /* closed where the kernel has refused it; opened again when up */
     struct packet_batch batch;
 };
 
@@ -116,6 +119,12 @@ static int packet_send(struct tt_link *link, const struct tt_link_packet *packet
     int sent;
 
     assert(n <= TT_LINK_BATCH);
+    if (p->by_xdp) {
+        if (p->xdp.fd > 0) {
+            return tt_xdp_ring_send(&p->xdp, packets, n);
+        }
+        return tt_link_packet_is_gone(p->fd) ? -ENXIO : -ENETDOWN;
+    }
     for (int i = 0; i < n; i++) {
         batch_set(&p->batch, i, packets[i].data, packets[i].bytes,
                   link->keeps_launch_times ? SEND_CONTROL_BYTES : 0);
@@ -222,13 +231,30 @@ static bool is_running(const struct ifreq *request)
     return (request->ifr_flags & IFF_UP) && (request->ifr_flags & IFF_RUNNING);
 }
 
+/* The longest packet that is looked into: a tagged one of the MTU, and not of a virtual
+ * interface's. */
+static size_t packet_bytes_max(const struct packet_link *p)
+{
+    unsigned mtu_bytes = p->link.mtu_bytes < MTU_MAX ? p->link.mtu_bytes : MTU_MAX;
+
+    return mtu_bytes + ETH_HLEN + 4;
+}
+
+static int open_xdp(struct packet_link *p)
+{
+    return tt_xdp_ring_open(p->ifindex, 0, packet_bytes_max(p), &p->xdp);
+}
+
 static bool packet_is_up(struct tt_link *link)
 {
-    const struct packet_link *p = packet_of(link);
+    struct packet_link *p = packet_of(link);
     struct ifreq request = {.ifr_ifindex = p->ifindex};
 
-    return ioctl(p->fd, SIOCGIFNAME, &request) < 0 || /* it may have another name by now */
-           ioctl(p->fd, SIOCGIFFLAGS, &request) < 0 || is_running(&request);
+    if (ioctl(p->fd, SIOCGIFNAME, &request) == 0 && /* it may have another name by now */
+        ioctl(p->fd, SIOCGIFFLAGS, &request) == 0 && !is_running(&request)) {
+        return false;
+    }
+    return !p->by_xdp || p->xdp.fd > 0 || open_xdp(p) == 0;
 }
 
 static int set_int(int fd, int level, int name, int value)
@@ -238,7 +264,8 @@ static int set_int(int fd, int level, int name, int value)
 
 static int packet_bypass(struct tt_link *link)
 {
-    int rc = set_int(packet_of(link)->fd, SOL_PACKET, PACKET_QDISC_BYPASS, 1);
+    struct packet_link *p = packet_of(link);
+    int rc = p->by_xdp ? -EOPNOTSUPP : set_int(p->fd, SOL_PACKET, PACKET_QDISC_BYPASS, 1);
 
     if (rc == 0) {
         link->keeps_launch_times = false;
@@ -266,6 +293,7 @@ static void packet_close(struct tt_link *link)
     struct packet_link *p = packet_of(link);
 
     tt_packet_ring_close(&p->ring);
+    tt_xdp_ring_close(&p->xdp);
     if (p->fd >= 0) {
         close(p->fd);
     }
@@ -344,6 +372,11 @@ static int prepare_send(struct packet_link *p, const struct tt_link_packet_setup
     if (rc == 0 && setup->bypass) {
         rc = packet_bypass(&p->link);
     }
+    if (rc == 0 && setup->xdp) {
+        found->step = TT_LINK_STEP_XDP;
+        p->by_xdp = true;
+        rc = open_xdp(p);
+    }
     if (rc < 0 || !setup->launch_times) {
         return rc;
     }
@@ -356,15 +389,6 @@ static int prepare_send(struct packet_link *p, const struct tt_link_packet_setup
     }
     p->link.keeps_launch_times = true;
     return 0;
-}
-
-/* The longest packet that is looked into: a tagged one of the MTU, and not of a virtual
- * interface's. */
-static size_t packet_bytes_max(const struct packet_link *p)
-{
-    unsigned mtu_bytes = p->link.mtu_bytes < MTU_MAX ? p->link.mtu_bytes : MTU_MAX;
-
-    return mtu_bytes + ETH_HLEN + 4;
 }
 
 static int join(struct packet_link *p, const uint8_t *dest)

@@ -1,10 +1,10 @@
 /*
  * An Ethernet link by AF_PACKET.
  *
- * A sender binds to protocol 0 and so receives nothing. A receiver takes ETH_P_ALL behind a BPF
- * filter (a socket bound to 0x22F0 sees tagged frames without their tag) from a ring that the
- * kernel shares (packet_ring.h), with its receive stamps and the tag that it took off, and joins
- * the stream's multicast address.
+ * A sender binds to protocol 0 and so receives nothing; its packets can go by AF_XDP (xdp_ring.h).
+ * A receiver takes ETH_P_ALL behind a BPF filter (a socket bound to 0x22F0 sees tagged frames
+ * without their tag) from a ring that the kernel shares (packet_ring.h), with its receive stamps
+ * and the tag that it took off, and joins the stream's multicast address.
  */
 #ifndef TT_OS_LINK_PACKET_H
 #define TT_OS_LINK_PACKET_H
@@ -17,6 +17,7 @@ struct tt_link_packet_setup {
     bool send;
     bool launch_times; /* ask for SO_TXTIME (CLOCK_TAI) with error reports */
     bool bypass;       /* send past the qdiscs */
+    bool xdp;          /* send by AF_XDP, on the first queue */
     bool receive;
     /* receive: only to this address, joined when multicast. NULL: any, all multicast is joined */
     const uint8_t *dest;
@@ -31,6 +32,7 @@ enum tt_link_step {
     TT_LINK_STEP_ETHERNET,  /* not an Ethernet interface: EMEDIUMTYPE */
     TT_LINK_STEP_BIND,
     TT_LINK_STEP_PRIORITY, /* EPERM above 6: CAP_NET_ADMIN is missing */
+    TT_LINK_STEP_XDP,      /* see tt_xdp_ring_open */
     TT_LINK_STEP_LAUNCH,   /* SO_TXTIME was refused: EPERM without CAP_NET_ADMIN */
     TT_LINK_STEP_FILTER,
     TT_LINK_STEP_RING, /* ENOMEM: no memory for a receive ring */

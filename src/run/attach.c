@@ -72,6 +72,26 @@ static void say_refused(const struct tt_stream_config *config, enum tt_link_step
         why, tried[step][1]);
 }
 
+static const char *xdp_remedy(int error)
+{
+    switch (error) {
+    case -EBUSY:
+        return "another program has its first queue: end that one";
+    case -EPERM:
+        return "it needs CAP_NET_RAW";
+    case -ENETDOWN:
+        return "bring it up first (ip link set up)";
+    case -ENOBUFS:
+        return "raise the memory that may be locked (ulimit -l)";
+    case -EMSGSIZE:
+        return "its MTU is too large";
+    case -EAFNOSUPPORT:
+        return "the kernel has no CONFIG_XDP_SOCKETS";
+    default:
+        return "its driver may not take it";
+    }
+}
+
 static void say_failure(const struct tt_stream_config *config, enum tt_link_step step, int error,
                         struct tt_message *message)
 {
@@ -98,6 +118,10 @@ static void say_failure(const struct tt_stream_config *config, enum tt_link_step
             "pace \"kernel\" was refused (%s); launch times need CAP_NET_ADMIN, give pace auto or "
             "software",
             why);
+        break;
+    case TT_LINK_STEP_XDP:
+        say(message, "pace \"xdp\" on \"%s\" was refused (%s); %s, or give pace software",
+            config->ifname, why, xdp_remedy(error));
         break;
     case TT_LINK_STEP_MEMBERSHIP:
         say(message,
@@ -143,7 +167,7 @@ static int open_talker(const struct tt_stream_config *config, const struct tt_pa
     int error;
 
     setup->send = true;
-    if (pace->pace == TT_PACE_KEPT && config->pace != TT_PACE_SOFTWARE) {
+    if (pace->pace == TT_PACE_KEPT && config->pace <= TT_PACE_KERNEL) {
         setup->launch_times = true;
         attachment->release_ns = pace->delta_ns;
         attachment->offload = pace->offload;
@@ -155,8 +179,9 @@ static int open_talker(const struct tt_stream_config *config, const struct tt_pa
         attachment->notes |= TT_NOTE_LAUNCH_PERMISSION;
         setup->launch_times = false;
     }
-    setup->bypass = pace->etf_in_the_way;
-    attachment->notes |= pace->etf_in_the_way ? TT_NOTE_BYPASS : 0;
+    setup->xdp = config->pace == TT_PACE_XDP;
+    setup->bypass = pace->etf_in_the_way && !setup->xdp;
+    attachment->notes |= setup->bypass ? TT_NOTE_BYPASS : 0;
     attachment->notes |= pace->pace == TT_PACE_DELTA ? TT_NOTE_ETF_DELTA : 0;
     return tt_link_packet_new(setup, &attachment->link, ret_found);
 }

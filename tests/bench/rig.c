@@ -51,22 +51,20 @@ struct tt_stream_config rig_config(const char *ifname, size_t stream)
     return config;
 }
 
-struct tt_link *rig_open(const char *ifname, bool receive, size_t buffer_bytes)
+struct tt_link *rig_open(const struct tt_link_packet_setup *setup)
 {
-    struct tt_link_packet_setup setup = {.ifname = ifname,
-                                         .send = !receive,
-                                         .receive = receive,
-                                         .receive_buffer_bytes = buffer_bytes};
     struct tt_link_packet_found found;
     struct tt_link *link = NULL;
 
-    must(tt_link_packet_new(&setup, &link, &found), "open the link");
+    must(tt_link_packet_new(setup, &link, &found), "open the link");
     return link;
 }
 
-void rig_talkers_new(struct rig_talkers *talkers, struct tt_clock *clock, size_t n)
+void rig_talkers_new(struct rig_talkers *talkers, struct tt_clock *clock, size_t n, bool xdp)
 {
-    *talkers = (struct rig_talkers){.link = rig_open("va", false, 0), .n = n};
+    struct tt_link_packet_setup link = {.ifname = "va", .send = true, .xdp = xdp};
+
+    *talkers = (struct rig_talkers){.link = rig_open(&link), .n = n};
     must(tt_engine_new(clock, &talkers->engine), "make an engine");
     for (size_t i = 0; i < n; i++) {
         struct tt_stream_config config = rig_config("va", i);
@@ -108,7 +106,10 @@ struct tt_talk_counters rig_talkers_sum(struct rig_talkers *talkers)
 
 void rig_listeners_new(struct rig_listeners *listeners, size_t n)
 {
-    *listeners = (struct rig_listeners){.link = rig_open("vb", true, 64u << 20), .n = n};
+    struct tt_link_packet_setup link = {
+        .ifname = "vb", .receive = true, .receive_buffer_bytes = 64u << 20};
+
+    *listeners = (struct rig_listeners){.link = rig_open(&link), .n = n};
     must(tt_engine_new(tt_clock_system(), &listeners->engine), "make an engine");
     for (size_t i = 0; i < n; i++) {
         struct tt_stream_config config = rig_config("vb", i);

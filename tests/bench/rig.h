@@ -5,12 +5,13 @@
 #ifndef TT_TESTS_BENCH_RIG_H
 #define TT_TESTS_BENCH_RIG_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "audio/stream_config.h"
 #include "os/clock.h"
-#include "os/link.h"
+#include "os/link_packet.h"
 #include "run/engine.h"
 #include "run/listen.h"
 #include "run/talk.h"
@@ -35,9 +36,9 @@ struct rig_listeners {
 struct tt_stream_config rig_config(const char *ifname, size_t stream);
 
 /* All of these end the program with a message where something fails. */
-struct tt_link *rig_open(const char *ifname, bool receive, size_t buffer_bytes);
-/* n talkers whose programs have always written enough. */
-void rig_talkers_new(struct rig_talkers *talkers, struct tt_clock *clock, size_t n);
+struct tt_link *rig_open(const struct tt_link_packet_setup *setup);
+/* n talkers whose programs have always written enough; by a packet socket or by AF_XDP. */
+void rig_talkers_new(struct rig_talkers *talkers, struct tt_clock *clock, size_t n, bool xdp);
 void rig_talkers_free(struct rig_talkers *talkers);
 struct tt_talk_counters rig_talkers_sum(struct rig_talkers *talkers);
 /* n listeners whose programs never read and do not mind. */

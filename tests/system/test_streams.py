@@ -25,6 +25,7 @@ from streams_odd import (case_closed_descriptors, case_ends_without, case_fifo, 
                          case_interface_deleted_early, case_never_comes, case_options_without_effect, case_ragged_pipe,
                          case_refused_at_the_start, case_stream_file_places, case_too_many_files, case_unread_output,
                          case_very_short)
+from streams_xdp import case_xdp, case_xdp_down_and_up
 from streams_lab import (EASY, LISTENER, TALKER, Failure, Lab, Program, check, options, plugin_environment, stream,
                          wav_parts, write_streams)
 
