@@ -9,6 +9,7 @@
 static const struct argp_option options[] = {
     {"raw", TT_OPTION_KEY + 0x81, "FORMAT", 0,
      "Bare samples instead of a sound file, such as S24_LE", 0},
+    {"overwrite", TT_OPTION_KEY + 0x87, NULL, 0, "Replace a file that is there already", 0},
     {"playout-latency", TT_OPTION_KEY + 0x83, "TIME", 0,
      "Present so much later than the presentation time says", 0},
     {"ptime-tolerance", TT_OPTION_KEY + 0x84, "TIME", 0,

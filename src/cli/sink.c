@@ -65,8 +65,9 @@ int tt_sink_check_file(const char *path, struct tt_message *ret_message)
                : tt_say(-errno, ret_message, "%s cannot be written: %s", path, strerror(errno));
 }
 
-int tt_sink_check(const char *name, bool is_raw, struct tt_message *ret_message)
+int tt_sink_check(const char *name, bool is_raw, bool overwrite, struct tt_message *ret_message)
 {
+    struct stat status;
     int error;
 
     if (strcmp(name, "-") == 0) {
@@ -88,6 +89,13 @@ int tt_sink_check(const char *name, bool is_raw, struct tt_message *ret_message)
             "what kind of file is %s? Give a name in .wav, .rf64 or .flac, or say raw and "
             "a format",
             name);
+    }
+    if (error == 0 && !overwrite && stat(name, &status) == 0 && S_ISREG(status.st_mode) &&
+        status.st_size > 0) {
+        return tt_say(
+            -EINVAL, ret_message,
+            "%s is there already and holds %lld bytes; give another name, or say overwrite", name,
+            (long long)status.st_size);
     }
     return error;
 }

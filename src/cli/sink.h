@@ -37,8 +37,9 @@ struct tt_sink {
     bool unread;               /* a FIFO that nobody has opened for reading yet */
 };
 
-/* Whether that can be a sink, before a stream is there. 0; -EINVAL; -errno. With *ret_message. */
-int tt_sink_check(const char *name, bool is_raw, struct tt_message *ret_message);
+/* Whether that can be a sink, before a stream is there; a file that holds something, only where it
+ * may be overwritten. 0; -EINVAL; -errno. With *ret_message. */
+int tt_sink_check(const char *name, bool is_raw, bool overwrite, struct tt_message *ret_message);
 /* Whether a file can be written there, or replaced. As tt_sink_check. */
 int tt_sink_check_file(const char *path, struct tt_message *ret_message);
 /* As tt_sink_check. Close with tt_sink_close. */

@@ -111,28 +111,15 @@ enum tt_stream_clock_news tt_stream_clock_look(struct tt_stream_clock *clock, in
                                         : TT_CLOCK_SAME;
 }
 
-int tt_stream_clock_print(const struct tt_stream_clock *clock, FILE *out)
+const char *tt_stream_clock_refusal(const struct tt_stream_clock *clock)
 {
-    const struct tt_clock_in_counters *in = &clock->followed;
-    char id[TT_STREAM_ID_TEXT];
+    const uint64_t *counts = clock->followed.crf.pdus_refused;
+    enum tt_crf_reason most = TT_CRF_OK; /* which stays 0 */
 
-    if (clock->in) {
-        fprintf(
-            out,
-            "clock %s %s%s%s, %+.3f ppm, lost %" PRIu64 " PDUs, holdovers %" PRIu64 " of %.1f s\n",
-            tt_stream_id_format(clock->in_id, id), tt_crf_state_name(in->state),
-            in->state == TT_CRF_LOCKED && in->uncertain ? ", uncertain (by its talker's word)" : "",
-            clock->alarm ? ", ALARM" : "", (double)in->drift_ppb / 1e3, in->crf.pdus_lost,
-            in->crf.holdovers, (double)in->crf.holdover_ns / 1e9);
+    for (enum tt_crf_reason reason = TT_CRF_OK; reason < TT_CRF_REASONS; reason++) {
+        most = counts[reason] > counts[most] ? reason : most;
     }
-    if (clock->out) {
-        fprintf(out,
-                "clock told: %" PRIu64 " PDUs, with tu %" PRIu64 ", dropped %" PRIu64
-                ", refused %" PRIu64 "\n",
-                clock->told.pdus_sent, clock->told.pdus_uncertain, clock->told.pdus_dropped,
-                clock->told.pdus_refused);
-    }
-    return (clock->in != NULL) + (clock->out != NULL);
+    return most == TT_CRF_OK ? NULL : tt_crf_reason_text(most);
 }
 
 static uint64_t refused(const struct tt_crf_counters *crf)
@@ -143,6 +130,35 @@ static uint64_t refused(const struct tt_crf_counters *crf)
         sum += crf->pdus_refused[i];
     }
     return sum;
+}
+
+int tt_stream_clock_print(const struct tt_stream_clock *clock, FILE *out)
+{
+    const struct tt_clock_in_counters *in = &clock->followed;
+    char id[TT_STREAM_ID_TEXT];
+
+    if (clock->in) {
+        fprintf(
+            out,
+            "clock %s %s%s%s, %+.3f ppm, lost %" PRIu64 " PDUs, holdovers %" PRIu64 " of %.1f s",
+            tt_stream_id_format(clock->in_id, id), tt_crf_state_name(in->state),
+            in->state == TT_CRF_LOCKED && in->uncertain ? ", uncertain (by its talker's word)" : "",
+            clock->alarm ? ", ALARM" : "", (double)in->drift_ppb / 1e3, in->crf.pdus_lost,
+            in->crf.holdovers, (double)in->crf.holdover_ns / 1e9);
+        if (tt_stream_clock_refusal(clock)) {
+            fprintf(out, ", refused %" PRIu64 " PDUs (%s)", refused(&in->crf),
+                    tt_stream_clock_refusal(clock));
+        }
+        fputc('\n', out);
+    }
+    if (clock->out) {
+        fprintf(out,
+                "clock told: %" PRIu64 " PDUs, with tu %" PRIu64 ", dropped %" PRIu64
+                ", refused %" PRIu64 "\n",
+                clock->told.pdus_sent, clock->told.pdus_uncertain, clock->told.pdus_dropped,
+                clock->told.pdus_refused);
+    }
+    return (clock->in != NULL) + (clock->out != NULL);
 }
 
 static json_t *followed_json(const struct tt_stream_clock *clock)

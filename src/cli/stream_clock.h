@@ -47,6 +47,10 @@ void tt_stream_clock_close(struct tt_stream_clock *clock);
 /* Reads the counters; what is new since the last time. `now_ns` is of any clock that goes on. */
 enum tt_stream_clock_news tt_stream_clock_look(struct tt_stream_clock *clock, int64_t now_ns);
 
+/* Why what came of the followed stream cannot be followed, the most frequent reason; NULL: nothing
+ * such came. */
+const char *tt_stream_clock_refusal(const struct tt_stream_clock *clock);
+
 /* A line each of what is followed and told. Returns how many. */
 int tt_stream_clock_print(const struct tt_stream_clock *clock, FILE *out);
 /* A new reference; null where the clock is TAI and is not told. */

@@ -20,7 +20,7 @@
 #define LEVEL_MAX_NS  TT_NS_PER_S
 #define CRF_TEXT      64
 
-enum kind { CLASS, END, REPORT, LOOP, RAW, BUFFER, LEVEL, QUALITY, CLOCK, CRF };
+enum kind { CLASS, END, REPORT, LOOP, OVERWRITE, RAW, BUFFER, LEVEL, QUALITY, CLOCK, CRF };
 
 struct key {
     const char *name;
@@ -36,6 +36,7 @@ static const struct key keys[] = {
     {"sink", END, true, TT_ROLE_LISTENER, "a file to write, -, or alsa:DEVICE"},
     {"report", REPORT, true, -1, "a file to write, like stream.json"},
     {"loop", LOOP, false, TT_ROLE_TALKER, "yes or no"},
+    {"overwrite", OVERWRITE, false, TT_ROLE_LISTENER, "yes or no"},
     {"raw", RAW, false, -1, "a format, and for a source channels and rate, like S24_LE,8,48000"},
     {"buffer", BUFFER, false, -1, "a time from 1ms to 1min, like 500ms"},
     {"level", LEVEL, false, -1, "a time from 1ms to 1s, like 20ms"},
@@ -230,6 +231,8 @@ static const char *set_value(struct tt_stream_job *job, enum kind kind, const ch
         return set_text(&job->report, value) < 0 ? "" : NULL;
     case LOOP:
         return tt_value_boolean(value, &job->loop);
+    case OVERWRITE:
+        return tt_value_boolean(value, &job->overwrite);
     case RAW:
         why = tt_raw_parse(value, &job->raw);
         job->is_raw = job->is_raw || !why;

@@ -36,6 +36,7 @@ struct tt_stream_job {
     char *end;        /* a talker's source, a listener's sink */
     char *report;     /* a file for what happened; NULL: none */
     bool loop;
+    bool overwrite; /* a recording that is there already */
     bool is_raw;
     struct tt_sound_raw raw;
     int64_t buffer_ns; /* 0: not said */

@@ -59,7 +59,8 @@ int tt_stream_listen_open(struct tt_stream *stream, struct tt_message *ret_messa
     bool complete = is_complete(&stream->config);
     int error = tt_cli_card_is(stream->job->end)
                     ? complete ? 0 : tt_cli_card_check(stream, ret_message)
-                    : tt_sink_check(stream->job->end, stream->job->is_raw, ret_message);
+                    : tt_sink_check(stream->job->end, stream->job->is_raw, stream->job->overwrite,
+                                    ret_message);
 
     stream->live.state = TT_STREAM_WAITING;
     if (error == 0 && !complete) {

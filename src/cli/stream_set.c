@@ -259,6 +259,7 @@ static void say_idle(const struct tt_stream_set *set)
         {"level", tt_cli_card_is, "sound card (alsa:DEVICE)"},
         {"quality", tt_cli_card_is, "sound card (alsa:DEVICE)"},
         {"loop", is_file, "file"},
+        {"overwrite", is_file, "file"},
         {"raw", has_bytes, "file or pipe"},
     };
 

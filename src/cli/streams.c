@@ -86,16 +86,19 @@ static void say_notes(struct streams *s)
 static void say_no_clock(const struct streams *s)
 {
     const struct tt_stream_job *job = &s->set->jobs[0];
+    const char *refusal = tt_stream_clock_refusal(&s->clock);
     char id[TT_STREAM_ID_TEXT];
     char dest[TT_MAC_TEXT];
 
-    tt_cli_say(s->command,
-               "ALARM: %s of the CRF stream %s to %s on %s: the streams wait for their clock; look "
-               "after that stream and its talker, or leave clock out",
-               s->clock.followed.crf.pdus == 0 ? "no packet has come in"
-                                               : "nothing that can be followed has come in",
-               tt_stream_id_format(job->clock.stream_id, id), tt_mac_format(job->clock.dest, dest),
-               job->config.ifname);
+    tt_cli_say(
+        s->command,
+        "ALARM: %s%s%s%s of the CRF stream %s to %s on %s: the streams wait for their clock; "
+        "look after that stream and its talker, or leave clock out",
+        refusal || s->clock.followed.crf.pdus > 0 ? "nothing that can be followed has come in"
+                                                  : "no packet has come in",
+        refusal ? " (" : "", refusal ? refusal : "", refusal ? ")" : "",
+        tt_stream_id_format(job->clock.stream_id, id), tt_mac_format(job->clock.dest, dest),
+        job->config.ifname);
 }
 
 static void say_clock(struct streams *s)

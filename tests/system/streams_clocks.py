@@ -8,7 +8,7 @@ import struct
 import sys
 import time
 
-from streams_lab import EASY, LISTENER, check, options, plugin_environment, stream, write_streams
+from streams_lab import EASY, LISTENER, TALKER, check, options, plugin_environment, stream, write_streams
 
 PLUGIN_CONF = sys.argv[2]
 CRF_ID, CRF_DEST = "02:00:00:00:00:01:00CF", "91:E0:F0:00:FE:CF"
@@ -140,6 +140,28 @@ def case_crf(lab):
     said = talker.errors()
     check(said.count("ALARM") >= 1 and "the media clock is found" in said and "the media clock is back" in said, said)
     check(second.lines[-1]["clock"]["told"]["pdus_sent"] > 0, second.lines[-1])
+
+
+def case_crf_refused(lab):
+    """A clock of video frames comes under the name that is followed: that nothing can be followed is said, and why."""
+    head = bytes.fromhex(CRF_DEST.replace(":", "") + "0200000000CF" + "22F0")
+    talker = lab.talk("-i", TALKER, *options(), "--mtt", "900ms", "--clock", f"crf:{CRF_ID},{CRF_DEST}", "tone:440",
+                      wait=False)
+    with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as wire:
+        wire.bind((LISTENER, 0))
+        number = 0
+        while "ALARM" not in talker.errors():
+            check(number < 5000, "no alarm", talker.errors())
+            wire.send(head + struct.pack(">BBBB8sIHHQ", 4, 0x80, number % 256, 2, bytes.fromhex(CRF_ID.replace(":", "")), 30,
+                                         8, 1, time.clock_gettime_ns(time.CLOCK_TAI)))
+            number += 1
+            time.sleep(0.01)
+    talker.wait_line("refusals", lambda line: line["clock"]["followed"]["alarm"] and
+                     line["clock"]["followed"]["pdus_refused"] > 0)
+    talker.process.send_signal(signal.SIGINT)
+    talker.process.wait(timeout=90)
+    check("ALARM: nothing that can be followed has come in (not a clock of audio samples) of the CRF stream" in
+          talker.errors(), talker.errors())
 
 
 def case_crf_uncertain(lab):

@@ -19,7 +19,7 @@ import time
 
 import check_decode
 from sound import FORMATS, noise, write_wav
-from streams_clocks import (case_cards, case_cards_refused, case_crf, case_crf_successor,  # among the cases, by their names
+from streams_clocks import (case_cards, case_cards_refused, case_crf, case_crf_refused, case_crf_successor,  # among the cases, by their names
                             case_crf_uncertain)
 from streams_odd import (case_closed_descriptors, case_ends_without, case_fifo, case_full_output,
                          case_interface_deleted_early, case_never_comes, case_options_without_effect, case_ragged_pipe,
@@ -185,7 +185,7 @@ def case_killed_listener(lab):
 def case_interrupts(lab):
     """SIGINT and SIGTERM end both with a summary; the manager is told."""
     for number in (signal.SIGINT, signal.SIGTERM):
-        listener = lab.listen(*options(), lab.folder / "out.wav", WATCHDOG_USEC="200000")
+        listener = lab.listen(*options(), "--overwrite", lab.folder / "out.wav", WATCHDOG_USEC="200000")
         write_wav(lab.folder / "in.wav", "S16_LE", 48000, 2, noise("S16_LE", 2, 4800))
         talker = lab.talk(*options(), *EASY, "--loop", lab.folder / "in.wav", WATCHDOG_USEC="200000")
         for program in (talker, listener):
@@ -215,13 +215,13 @@ def case_cpu(lab):
 
 
 def case_no_talker(lab):
-    """Nothing came: said, and no good end; a file that is there stays as it was."""
+    """Nothing came: said, and no good end; a file that is there stays as it was until something is to be written."""
     out = lab.folder / "out.wav"
     out.write_bytes(b"dear")
-    last = lab.listen(*options(), "--duration", "300ms", out).end(code=1)
+    last = lab.listen(*options(), "--overwrite", "--duration", "300ms", out).end(code=1)
     check(last["streams"][0]["state"] == "ended" and last["streams"][0]["format"] is None, last)
     check(out.read_bytes() == b"dear", "the file was touched")
-    last = lab.listen(*options(), "--format", "INT16", "--rate", "48000", "--channels", "1", "--for", "300ms",
+    last = lab.listen(*options(), "--overwrite", "--format", "INT16", "--rate", "48000", "--channels", "1", "--for", "300ms",
                       out).end(code=1)
     check(last["streams"][0]["frames"] == 14400, last)
     check(wav_parts(out.read_bytes())[4] == bytes(2 * 14400), "300 ms of silence")
@@ -271,6 +271,7 @@ def case_messages(lab):
     write_wav(lab.folder / "48k.wav", "S16_LE", 48000, 6, bytes(1200))
     write_wav(lab.folder / "0k.wav", "S16_LE", 0, 2, bytes(400))
     (lab.folder / "text.wav").write_text("no sound at all")
+    (lab.folder / "there.wav").write_bytes(bytes(3000))
     (lab.folder / "bad.json").write_text('{"interface": "va",\n "streams": [{"mtt": "2 ells"}]}')
     two = write_streams(lab, "two.json", [{**stream(n), "source": "-"} for n in (1, 2)], raw="S16_LE,2,48000")
     one = ["-i", TALKER, *options()]
@@ -315,6 +316,8 @@ def case_messages(lab):
             (2, "less than half the rate", ["talk", *one, "tone:24000"]),
             (2, "the MTU of va is 1500", ["talk", *one, "--channels", "300", "tone:440"]),
             (2, "Give a name in .wav", ["listen", *one, "out.mp3"]),
+            (2, "is there already and holds 3000 bytes; give another name, or say overwrite", [
+                "listen", *one, lab.folder / "there.wav"]),
             (3, "cannot be written", ["listen", *one, lab.folder / "none" / "out.wav"]),
             (3, "interface \"vx\" does not exist", ["talk", "-i", "vx", *options(), "tone:440"]),
             (3, "alsa:nobody cannot be opened", ["talk", *one, "alsa:nobody"])):

@@ -63,7 +63,7 @@ static void write_all(const char *name, const struct tt_sound_raw *raw,
     uint32_t block[1000 * CHANNELS];
     struct tt_sink *sink;
 
-    assert_int_equal(tt_sink_check(setup.name, raw != NULL, &message), 0);
+    assert_int_equal(tt_sink_check(setup.name, raw != NULL, false, &message), 0);
     assert_int_equal(tt_sink_open(&setup, &sink, &message), 0);
     assert_int_not_equal(access(setup.name, F_OK), 0); /* not before there are frames */
     for (int64_t at = 0; at < FRAMES; at += 1000) {
@@ -157,10 +157,11 @@ static void test_sinks_say_what_they_take(void **state)
     assert_int_equal(tt_sink_open(&setup, &sink, &message), 0);
     assert_int_equal(sink->pattern.bits, 24);
     tt_sink_close(sink);
-    assert_int_equal(tt_sink_check("x.ogg", false, &message), -EINVAL);
-    assert_int_equal(tt_sink_check("x.ogg", true, &message), 0);
-    assert_int_equal(tt_sink_check("/nonexistent/x.wav", false, &message), -ENOENT);
-    assert_int_equal(tt_sink_check("/proc/version", true, &message), geteuid() == 0 ? 0 : -EACCES);
+    assert_int_equal(tt_sink_check("x.ogg", false, false, &message), -EINVAL);
+    assert_int_equal(tt_sink_check("x.ogg", true, false, &message), 0);
+    assert_int_equal(tt_sink_check("/nonexistent/x.wav", false, false, &message), -ENOENT);
+    assert_int_equal(tt_sink_check("/proc/version", true, false, &message),
+                     geteuid() == 0 ? 0 : -EACCES);
 }
 
 /* 440 Hz at 48 kHz is the same every 1200 frames, for ever and exactly. */
@@ -321,7 +322,7 @@ static void test_fifo(void **state)
     (void)state;
     snprintf(path, sizeof(path), "%s/fifo", folder);
     assert_int_equal(mkfifo(path, 0600), 0);
-    assert_int_equal(tt_sink_check(path, false, &message), -EINVAL);
+    assert_int_equal(tt_sink_check(path, false, false, &message), -EINVAL);
     assert_non_null(strstr(message.text, "is a pipe or a device"));
     assert_int_equal(tt_sink_open(&to, &sink, &message), 0);
     assert_true(sink->unread);
