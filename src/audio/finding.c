@@ -4,6 +4,7 @@
 #include "audio/finding.h"
 
 #include <assert.h>
+#include <stdlib.h>
 
 #define SR_VLAN_ID  2 /* SR_PVID's default: IEEE 802.1Q, table 9-2 */
 #define CLASS_A_PCP 3 /* IEEE 802.1Q, table 34-1 */
@@ -90,6 +91,10 @@ static void find_scale(struct list *list, const struct tt_observer *observer,
     if (conduct->stamped == 0) {
         return;
     }
+    find_steps(list, conduct);
+    if (o->clock_set > 0) { /* by which of its settings? */
+        return;
+    }
     if (!tai && utc && observer->tai_known) {
         figure(add(list, TT_FINDING_STAMPS_UTC, TT_SEVERITY_FAULT), TT_FIGURE_OFFSET_NS,
                observer->scales.tai_offset_ns);
@@ -98,7 +103,6 @@ static void find_scale(struct list *list, const struct tt_observer *observer,
         figure(add(list, TT_FINDING_STAMPS_FOREIGN, TT_SEVERITY_FAULT), TT_FIGURE_LEAST_NS,
                conduct->margin[TT_SCALE_TAI].least_ns);
     }
-    find_steps(list, conduct);
     /* What a CRF stamp is early or late for is the listener's to decide. */
     if ((tai || utc) && o->avtp.subtype == TT_AVTP_SUBTYPE_AAF) {
         find_lateness(list, conduct, &conduct->margin[tai ? TT_SCALE_TAI : TT_SCALE_UTC]);
@@ -120,6 +124,14 @@ static void find_clock(struct list *list, const struct tt_observed *o)
         figure(cut, TT_FIGURE_COUNT, (int64_t)conduct->repaid);
         figure(cut, TT_FIGURE_STEP_NS, conduct->repaid_ns);
         figure(cut, TT_FIGURE_EVERY_PDUS, (int64_t)conduct->repaid_pdus);
+    }
+    if (tt_arrival_grid_knows_drift(&o->grid)) {
+        int64_t drift_ppb = tt_media_clock_drift_ppb(&o->grid.clock);
+
+        if (llabs(drift_ppb) > TT_DRIFT_MOST_PPB) {
+            figure(add(list, TT_FINDING_DRIFT, TT_SEVERITY_WARNING), TT_FIGURE_DRIFT_PPB,
+                   drift_ppb);
+        }
     }
     add_count(list, TT_FINDING_CLOCK_UNCERTAIN, TT_SEVERITY_WARNING, conduct->uncertain, o->pdus);
     add_count(list, TT_FINDING_CLOCK_RESTARTS, TT_SEVERITY_NOTE, conduct->clock_restarts, 0);
@@ -165,8 +177,18 @@ static void find_sequence(struct list *list, const struct tt_observer *observer,
     if (finding) {
         figure(finding, TT_FIGURE_WORST_NS, o->set_back_most_ns);
     }
+    finding =
+        add_count(list, TT_FINDING_ARRIVALS_SET_FORWARD, TT_SEVERITY_WARNING, o->set_forward, 0);
+    if (finding) {
+        figure(finding, TT_FIGURE_WORST_NS, o->set_forward_most_ns);
+        figure(finding, TT_FIGURE_AT_NS, o->set_forward_at_ns - observer->first_ns);
+    }
+    finding = add_count(list, TT_FINDING_SILENCE, TT_SEVERITY_FAULT, o->silences, 0);
+    if (finding) {
+        figure(finding, TT_FIGURE_WORST_NS, o->silence_longest_ns);
+    }
     find_lost(list, observer, o);
-    add_count(list, TT_FINDING_SEQUENCE_JUMPS, TT_SEVERITY_WARNING, o->sequence_jumps, 0);
+    add_count(list, TT_FINDING_SEQUENCE_JUMPS, TT_SEVERITY_WARNING, o->sequence_jumps, o->pdus);
     add_count(list, TT_FINDING_DUPLICATED, TT_SEVERITY_WARNING, o->duplicated, o->pdus);
     add_count(list, TT_FINDING_REORDERED, TT_SEVERITY_WARNING, o->reordered, o->pdus);
     add_count(list, TT_FINDING_RESTARTED, TT_SEVERITY_WARNING, o->restarts, 0);

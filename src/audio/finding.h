@@ -24,11 +24,14 @@ enum tt_finding_kind {
     TT_FINDING_STAMPS_MISSING,
     TT_FINDING_SPARSE_MISUSED,
     TT_FINDING_PERIOD_CUT,
+    TT_FINDING_DRIFT, /* farther off the nominal rate than an audio clock may be */
     TT_FINDING_CLOCK_UNCERTAIN,
     TT_FINDING_CLOCK_RESTARTS,
     TT_FINDING_CRF_UNEVEN,
     TT_FINDING_BURSTS,
-    TT_FINDING_ARRIVALS_SET_BACK, /* by the capture */
+    TT_FINDING_ARRIVALS_SET_BACK,    /* by the capture */
+    TT_FINDING_ARRIVALS_SET_FORWARD, /* the same */
+    TT_FINDING_SILENCE,              /* of which nothing is known */
     TT_FINDING_LOST,
     TT_FINDING_LOST_DOWN, /* the same, and the interface here was down meanwhile */
     TT_FINDING_LOST_HERE, /* the same, and this machine itself dropped packets */
@@ -64,6 +67,8 @@ enum tt_figure {
     TT_FIGURE_STEP_NS,
     TT_FIGURE_EVERY_PDUS,
     TT_FIGURE_OFFSET_NS,
+    TT_FIGURE_AT_NS, /* since the first packet */
+    TT_FIGURE_DRIFT_PPB,
     TT_FIGURE_VLAN_ID,
     TT_FIGURE_PCP,
     TT_FIGURES
@@ -79,7 +84,9 @@ struct tt_finding {
 
 #define TT_FINDINGS_MAX (TT_FINDING_KINDS + TT_AAF_REASONS + TT_CRF_REASONS)
 
-#define TT_FOLLOW_STEPS    8 /* a pause of the talker is followed too: a few steps show nothing */
+#define TT_FOLLOW_STEPS 8 /* a pause of the talker is followed too: a few steps show nothing */
+#define TT_DRIFT_MOST_PPB                                                                          \
+    INT64_C(150000) /* IEEE 802.1AS and AES11 allow 100 ppm; the measure some */
 #define TT_MARGIN_LARGE_NS INT64_C(50000000) /* class B's transit time: IEEE 802.1BA, 6.5 */
 
 /* Fills ret_findings, of TT_FINDINGS_MAX, in the order of the kinds, and returns how many. */

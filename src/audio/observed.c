@@ -7,12 +7,16 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/min_max.h"
 #include "base/ns.h"
 
 #define SEQUENCE_RANGE 256
 #define FAR_PDUS       (SEQUENCE_RANGE / 2)
 #define STAMP_BYTES    8
 #define SET_BACK_NS    TT_NS_PER_MS
+#define SILENCE_NS     (2 * TT_NS_PER_S)
+#define MARGIN_STEP_NS (100 * TT_NS_PER_MS)
+#define CLOCK_SET_MAX  1000
 #define FINE_SHIFT     5  /* of margins, 32 ns */
 #define DRIFT_SHIFT    13 /* a media clock may be off by 2^-13 (122 ppm) */
 
@@ -72,9 +76,9 @@ static bool media_agrees(const struct tt_observed *o, int64_t elapsed_ns, int64_
 static int64_t media_pdus(const struct tt_observed *o, int64_t elapsed_ns)
 {
     int64_t interval_ns = media_ns(o, 1);
-    int64_t frames = tt_ns_to_frames(elapsed_ns + interval_ns / 2, o->aaf.rate_hz);
+    int64_t events = tt_ns_to_frames(elapsed_ns + interval_ns / 2, o->period.hz);
 
-    return tt_floor_div(frames, (int64_t)o->aaf.frames);
+    return tt_floor_div(events, o->period.events);
 }
 
 static void sequence_restart(struct tt_observed *o, uint8_t sequence)
@@ -116,26 +120,36 @@ static bool sequence_behind(struct tt_observed *o, uint8_t sequence, int64_t pdu
     return true;
 }
 
-enum course { GOES_ON, JUMPS, STARTS_ANEW, UNKNOWN };
+enum course { GOES_ON, JUMPS, STARTS_ANEW, SET_FORWARD, UNKNOWN };
+
+/* A talker that sets its numbers wrong has stamps that advance with each PDU. */
+static enum course resolve_near(struct tt_observed *o, int64_t elapsed_ns, int64_t *pdus)
+{
+    bool agrees = *pdus > 0 && media_agrees(o, elapsed_ns, o->stamp_pdus + *pdus);
+
+    if (!agrees && *pdus != 1 &&
+        (media_agrees(o, elapsed_ns, o->stamp_seen + 1) ||
+         (o->stamps_steady && media_agrees(o, elapsed_ns, o->stamp_pdus + 1)))) {
+        *pdus = 1;
+        return JUMPS;
+    }
+    if (*pdus > 0) {
+        o->stamps_steady = agrees;
+    }
+    return GOES_ON;
+}
 
 /* What the presentation times say of this PDU's number. Where they know better, *pdus, how far it
  * is ahead of the newest, is corrected. */
-static enum course stamp_resolve(struct tt_observed *o, uint8_t ahead, int64_t arrival_ns,
-                                 int64_t *pdus)
+static enum course resolve_stamped(struct tt_observed *o, const struct tt_conduct_pdu *now,
+                                   uint8_t ahead, int64_t *pdus)
 {
-    int64_t gap_ns = arrival_ns - o->stamp_ns;
-    int64_t elapsed_ns = tt_widen32(o->aaf.timestamp - o->stamp, gap_ns);
+    int64_t gap_ns = now->arrival_ns - o->stamp_ns;
+    int64_t elapsed_ns = tt_widen32(now->stamp - o->stamp, gap_ns);
     int64_t by_stamp;
 
     if (!is_far(o, gap_ns)) {
-        if (*pdus != 1 && o->stamps_steady && media_agrees(o, elapsed_ns, o->stamp_pdus + 1)) {
-            *pdus = 1;
-            return JUMPS;
-        }
-        if (*pdus > 0) {
-            o->stamps_steady = media_agrees(o, elapsed_ns, o->stamp_pdus + *pdus);
-        }
-        return GOES_ON;
+        return resolve_near(o, elapsed_ns, pdus);
     }
     if (!o->stamps_steady) {
         return GOES_ON;
@@ -149,14 +163,46 @@ static enum course stamp_resolve(struct tt_observed *o, uint8_t ahead, int64_t a
     return ahead != 1 ? STARTS_ANEW : GOES_ON;
 }
 
-/* Of arrivals that were set back nothing is to be had. */
-static enum course resolve_set_back(const struct tt_observed *o, uint8_t ahead, bool stamped)
+/* Where the clock that took the arrivals may have been set: whether stamps and sequence go on. */
+static bool goes_on(const struct tt_observed *o, const struct tt_conduct_pdu *now, uint8_t ahead)
 {
-    int64_t elapsed_ns = tt_widen32(o->aaf.timestamp - o->stamp, 0);
-    bool goes_on =
-        stamped ? ahead > 0 && media_agrees(o, elapsed_ns, o->stamp_pdus + ahead) : ahead == 1;
+    return ahead > 0 && ahead < FAR_PDUS &&
+           media_agrees(o, tt_widen32(now->stamp - o->stamp, 0), o->stamp_pdus + ahead);
+}
 
-    return goes_on ? GOES_ON : UNKNOWN;
+/* Of arrivals that were set back nothing is to be had. */
+static enum course resolve_set_back(const struct tt_observed *o, const struct tt_conduct_pdu *now,
+                                    uint8_t ahead, bool stamped)
+{
+    return (stamped ? goes_on(o, now, ahead) : ahead == 1) ? GOES_ON : UNKNOWN;
+}
+
+static bool is_silence(const struct tt_observed *o, int64_t gap_ns)
+{
+    return gap_ns > SILENCE_NS && is_far(o, gap_ns);
+}
+
+static enum course resolve_silence(struct tt_observed *o, const struct tt_conduct_pdu *now,
+                                   uint8_t ahead, bool stamped, int64_t *pdus)
+{
+    int64_t gap_ns = now->arrival_ns - o->highest_ns;
+    bool anew;
+
+    if (stamped && goes_on(o, now, ahead)) {
+        int64_t set_ns = gap_ns - media_ns(o, ahead);
+
+        *pdus = ahead;
+        o->set_forward++;
+        if (set_ns > o->set_forward_most_ns) {
+            o->set_forward_most_ns = set_ns;
+            o->set_forward_at_ns = now->arrival_ns;
+        }
+        return SET_FORWARD;
+    }
+    anew = stamped && resolve_stamped(o, now, ahead, pdus) == STARTS_ANEW;
+    o->silences++;
+    o->silence_longest_ns = tt_max64(o->silence_longest_ns, gap_ns);
+    return anew ? STARTS_ANEW : UNKNOWN;
 }
 
 /* Fills in `ahead` and `restart`. Returns whether the PDU is no duplicate. */
@@ -164,25 +210,25 @@ static bool count_sequence(struct tt_observed *o, struct tt_conduct_pdu *now, bo
 {
     uint8_t sequence = o->avtp.sequence;
     uint8_t ahead = (uint8_t)(sequence - o->highest);
-    bool stamped = now->stamped && o->avtp.subtype == TT_AVTP_SUBTYPE_AAF;
+    int64_t gap_ns = now->arrival_ns - o->highest_ns - media_ns(o, o->passed);
+    bool stamped = now->stamped && now->period.hz > 0;
+    bool comparable = stamped && o->stamped;
     enum course course = GOES_ON;
 
     if (set_back) {
         now->ahead = ahead;
-        now->restart = true;
-        course = resolve_set_back(o, ahead, stamped && o->stamped);
+        course = resolve_set_back(o, now, ahead, comparable);
     } else {
-        int64_t passed_ns = o->passed > 0 ? media_ns(o, o->passed) : 0;
-
-        now->ahead = by_arrival(o, ahead, now->arrival_ns - o->highest_ns - passed_ns);
+        now->ahead = by_arrival(o, ahead, gap_ns);
+        course = is_silence(o, gap_ns) ? resolve_silence(o, now, ahead, comparable, &now->ahead)
+                 : comparable          ? resolve_stamped(o, now, ahead, &now->ahead)
+                                       : GOES_ON;
     }
-    if (!set_back && stamped && o->stamped) {
-        course = stamp_resolve(o, ahead, now->arrival_ns, &now->ahead);
-    }
-    if (course != GOES_ON) {
+    now->restart = now->restart || set_back || (course != GOES_ON && course != JUMPS);
+    o->stamp_seen++;
+    if (course != GOES_ON && course != SET_FORWARD) {
         o->restarts += course == STARTS_ANEW;
         o->sequence_jumps += course == JUMPS;
-        now->restart = now->restart || course == STARTS_ANEW;
         sequence_restart(o, sequence);
     } else if (now->ahead > 0) {
         sequence_ahead(o, sequence, now->ahead);
@@ -195,9 +241,10 @@ static bool count_sequence(struct tt_observed *o, struct tt_conduct_pdu *now, bo
     o->passed = 0;
     if (stamped) {
         o->stamped = true;
-        o->stamp = o->aaf.timestamp;
+        o->stamp = now->stamp;
         o->stamp_ns = now->arrival_ns;
         o->stamp_pdus = 0;
+        o->stamp_seen = 0;
     }
     return true;
 }
@@ -215,6 +262,7 @@ static void observe_aaf(struct tt_observed *o, const struct tt_arrival *arrival,
     enum tt_aaf_reason reason = tt_aaf_parse(arrival->pdu, arrival->wire_bytes, &o->aaf);
 
     if (reason != TT_AAF_OK) {
+        o->aaf = before;
         o->refused[reason]++;
         return;
     }
@@ -274,8 +322,8 @@ static void observe_crf(struct tt_observed *o, const struct tt_arrival *arrival,
     now->tu = crf.tu;
     o->period =
         tt_conduct_period((int64_t)crf.timestamp_count * crf.timestamp_interval, crf.base_hz);
-    if (crf.pull == 0 && crf.base_hz > 0) { /* other rates are no whole number of Hz */
-        now->period = o->period;
+    now->period = crf.pull == 0 ? o->period : (struct tt_conduct_period){0};
+    if (now->period.hz > 0) {
         o->crf_uneven += is_uneven(&crf, captured);
     }
     crf.timestamps = NULL;
@@ -288,8 +336,8 @@ static bool count_first(struct tt_observed *o, struct tt_conduct_pdu *now)
     sequence_restart(o, o->avtp.sequence);
     o->first_ns = now->arrival_ns;
     o->highest_ns = now->arrival_ns;
-    o->stamped = now->stamped && o->avtp.subtype == TT_AVTP_SUBTYPE_AAF;
-    o->stamp = o->aaf.timestamp;
+    o->stamped = now->stamped && now->period.hz > 0;
+    o->stamp = now->stamp;
     o->stamp_ns = now->arrival_ns;
     now->restart = true;
     return true;
@@ -320,6 +368,18 @@ static void record_margin(struct tt_observed *o, const struct tt_conduct_scales 
         tt_hist_set_origin(&o->margin, margin_ns, FINE_SHIFT);
     }
     tt_hist_record(&o->margin, margin_ns);
+}
+
+/* Of an older setting of the arrivals' clock. One that is set all the time is not worth the work.
+ */
+static void forget_margins(struct tt_observed *o)
+{
+    if (o->clock_set++ >= CLOCK_SET_MAX) {
+        return;
+    }
+    tt_hist_init(&o->margin);
+    o->conduct.stamped = 0;
+    memset(o->conduct.margin, 0, sizeof(o->conduct.margin));
 }
 
 static void record_fresh(struct tt_observed *o, const struct tt_conduct_scales *scales,
@@ -363,8 +423,12 @@ void tt_observed_pdu(struct tt_observed *o, const struct tt_conduct_scales *scal
 {
     struct tt_conduct_pdu now = {.arrival_ns = arrival->arrival_ns};
     bool set_back = count_set_back(o, arrival->arrival_ns);
+    uint64_t set_forward = o->set_forward;
     bool fresh;
 
+    if (o->crf.pull == 0) {     /* other rates are no whole number of Hz */
+        now.period = o->period; /* of one that cannot be read: the stream's */
+    }
     o->late_known = false;
     if (o->avtp.subtype == TT_AVTP_SUBTYPE_AAF) {
         observe_aaf(o, arrival, &now);
@@ -372,13 +436,18 @@ void tt_observed_pdu(struct tt_observed *o, const struct tt_conduct_scales *scal
         observe_crf(o, arrival, &now);
     }
     o->interval_known = o->pdus > 0 && !set_back && o->passed == 0;
-    if (o->interval_known) {
-        record_interval(o, arrival->arrival_ns);
-    }
     if (o->pdus == 0) {
         fresh = count_first(o, &now);
     } else {
         fresh = count_sequence(o, &now, set_back);
+    }
+    if (o->set_forward > set_forward ||
+        (set_back && o->last_ns - arrival->arrival_ns >= MARGIN_STEP_NS)) {
+        forget_margins(o);
+    }
+    o->interval_known = o->interval_known && o->set_forward == set_forward;
+    if (o->interval_known) {
+        record_interval(o, arrival->arrival_ns);
     }
     if (fresh) {
         record_fresh(o, scales, &now);

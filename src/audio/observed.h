@@ -14,9 +14,17 @@
  *   restart, and nothing is booked as lost.
  * - A number that is not the next one, though the presentation time is, was set by the talker: a
  *   sequence jump, and nothing is lost.
+ * - A talker whose stamps advance by one PDU with each that comes, whatever its numbers do, sets
+ * them wrong: sequence jumps too.
+ * - After a silence of more than 2 s nothing is booked: a clock that may be 122 ppm off is off by
+ * two PDUs then, so the stamps do not tell any more how often the sequence went round. Where they
+ * contradict the sequence it is a restart all the same.
+ * - Where stamps and sequence go on as though a silence of more than 2 s had not been, the clock
+ * that took the arrivals was set forward meanwhile (or talker and stamps stood still together).
  * - Arrivals that run back by more than 1 ms are the capture's fault: what was learnt of the time
  * is left there. Where the stamps, or else the next number, show that the PDUs go on, losses are
  *   counted on; where not, the sequence is begun anew, and nothing is booked.
+ * - Margins are of one setting of that clock: where it is set by 100 ms or more they begin anew.
  * - A PDU whose arrival nobody knows has its number, and nothing else.
  * - Without such stamps `lost` is the least that the sequence allows: multiples of 256 go unseen,
  *   and a restart can look like up to 255 lost. Arrival alone never adds 256: a stalled link is no
@@ -52,9 +60,15 @@ struct tt_observed {
     uint64_t duplicated;
     uint64_t reordered;
     uint64_t restarts;       /* sequence and stamps began anew after a silence */
-    uint64_t sequence_jumps; /* the sequence began anew while the stamps went on */
-    uint64_t untimed;        /* PDUs whose arrival is not known; not in pdus */
-    uint64_t set_back;       /* arrivals before that of the PDU before */
+    uint64_t sequence_jumps; /* the sequence was not one ahead while the stamps were */
+    uint64_t silences;       /* of more than 2 s, of which nothing is known */
+    int64_t silence_longest_ns;
+    uint64_t set_forward; /* the arrivals' clock, by more than 2 s */
+    int64_t set_forward_most_ns;
+    int64_t set_forward_at_ns; /* that one: the first arrival behind it */
+    uint64_t clock_set;        /* forward, or back by 100 ms and more */
+    uint64_t untimed;          /* PDUs whose arrival is not known; not in pdus */
+    uint64_t set_back;         /* arrivals before that of the PDU before */
     int64_t set_back_most_ns;
     uint64_t gap_longest;             /* most numbers skipped at once */
     uint64_t refused[TT_AAF_REASONS]; /* AAF: by reason */
@@ -86,7 +100,8 @@ struct tt_observed {
     bool stamps_steady; /* the last one advanced as the sequence did */
     uint32_t stamp;
     int64_t stamp_ns;   /* arrival of its PDU */
-    int64_t stamp_pdus; /* from its PDU to the newest */
+    int64_t stamp_pdus; /* from its PDU to the newest, by the sequence … */
+    int64_t stamp_seen; /* … and how many came */
     int64_t passed;     /* by so many numbers untimed PDUs have led since highest_ns */
 };
 

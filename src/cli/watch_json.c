@@ -171,14 +171,14 @@ json_t *tt_watch_json(const struct tt_watch_view *view)
         json_array_append_new(streams, json_stream(observer, observer->streams[i]));
     }
     return json_pack(
-        "{s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:s?, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-        "s:o, "
-        "s:o}",
+        "{s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:s?, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
+        "s:o, s:o, s:o}",
         "source", tt_json_name(view->source), "sources", json_sources(view), "final", view->final,
         "elapsed_ns", view->live ? json_integer((json_int_t)view->elapsed_ns) : json_null(),
         "packets_dropped", json_drops(view), "packets_dropped_by_interface",
-        tt_json_known(view->live ? view->drops.interface : -1, 0), "error",
-        tt_json_name(view->error), "arrival_stamps", view->stamps, "tai_offset_ns",
+        tt_json_known(view->live ? view->drops.interface : -1, 0), "interface_downs",
+        tt_json_known(view->live ? view->drops.downs : -1, 0), "error", tt_json_name(view->error),
+        "arrival_stamps", view->stamps, "tai_offset_ns",
         observer->tai_known ? json_integer((json_int_t)observer->scales.tai_offset_ns)
                             : json_null(),
         "span_ns",

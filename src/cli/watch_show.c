@@ -302,7 +302,10 @@ static void subtypes_line(const struct tt_watch_view *view, const struct tt_out 
             separator = ", ";
         }
     }
-    fputs(separator[0] == ',' ? "." : " No AVTP.", list);
+    fputs(separator[0] == ',' ? "."
+          : observer->cut > 0 ? " No AVTP that can be read."
+                              : " No AVTP.",
+          list);
     fclose(list);
     if (view->live) {
         snprintf(seconds, sizeof(seconds), ", %.1f s", (double)view->elapsed_ns / 1e9);
@@ -373,6 +376,11 @@ void tt_watch_lines(const struct tt_watch_view *view, const struct tt_out *out)
                    "that.",
                    "packets were lost in the capture's buffer, on this machine: lost below "
                    "includes that.");
+    }
+    if (view->live && view->drops.downs > 0) {
+        tt_out_line(out,
+                    "The interface was down %" PRId64 " %s meanwhile: what came then is not here.",
+                    view->drops.downs, tt_plural((uint64_t)view->drops.downs, "time", "times"));
     }
     if (view->live) {
         count_line(out, (uint64_t)view->drops.interface,

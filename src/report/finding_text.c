@@ -36,8 +36,10 @@ static const struct kind kinds[TT_FINDING_KINDS] = {
          "the talker must count frames"},
     [TT_FINDING_STAMPS_JUMP] =
         {"stamps_jump",
-         "stamps do not advance as the sequence does in {count} of {of} steps (up to {worst_ns}): "
-         "a listener resynchronises or drops what does not fit; look at the talker's clock"},
+         "stamps do not advance as the sequence does in {count} of {of} steps (up to {worst_ns} "
+         "off): a listener takes that for jitter of the media clock, and beyond its tolerance "
+         "drops "
+         "or resynchronises; look at the talker's clock, and for periods that it left out"},
     [TT_FINDING_LATE] =
         {"late", "{count} of {of} stamped PDUs ({share}) came after their presentation time, up to "
                  "{worst_ns}: silence in their place; raise the talker's mtt or send earlier"},
@@ -59,6 +61,11 @@ static const struct kind kinds[TT_FINDING_KINDS] = {
          "after {every_pdus} PDUs ({count:time|times} so): inaudible, but a recovered clock "
          "wobbles; "
          "the talker must count frames, not add up periods"},
+    [TT_FINDING_DRIFT] =
+        {"drift_large",
+         "the media clock runs {drift_ppb} off its nominal rate by the clock that took the "
+         "arrivals; audio clocks and gPTP are within 100 ppm: listeners cannot follow; look at the "
+         "talker's clock, and at the capturing machine's"},
     [TT_FINDING_CLOCK_UNCERTAIN] =
         {"clock_uncertain",
          "{count} of {of} PDUs say that their stamp is uncertain (tu): the talker has lost its "
@@ -83,10 +90,24 @@ static const struct kind kinds[TT_FINDING_KINDS] = {
          "{worst_ns}: that is the capture's fault, not the talker's or the network's (its clock "
          "was set back, or its records are out of order: reordercap sorts them); what a step of "
          "more than 1 ms touches is left out of intervals and lateness"},
+    [TT_FINDING_ARRIVALS_SET_FORWARD] =
+        {"arrivals_set_forward",
+         "the arrival times jump forward {count:time|times}, by up to {worst_ns} (that one {at_ns} "
+         "into the capture), while sequence and stamps go on as if nothing had been: the clock of "
+         "the machine that captured was set (or the talker stood still so long); nothing is "
+         "missing "
+         "there, and presentation margins are those since the last such jump"},
+    [TT_FINDING_SILENCE] =
+        {"silence",
+         "nothing came for up to {worst_ns} ({count:time|times} longer than 2 s): whether the "
+         "talker stopped or its PDUs were lost cannot be told from a sequence number of 8 bits, "
+         "and "
+         "none of them is counted as lost; look at the talker and the link at that time"},
     [TT_FINDING_LOST] =
         {"lost",
          "{count} of {of} PDUs ({share}) are missing, up to {longest_pdus} in a row: silence in "
-         "their place; look for drops at each port on the way"},
+         "their place; look for drops at each port on the way, and for PDUs that the talker itself "
+         "gave up as too late"},
     [TT_FINDING_LOST_DOWN] =
         {"lost_down",
          "{count} of {of} PDUs ({share}) are missing, up to {longest_pdus} in a row, but the "
@@ -99,8 +120,8 @@ static const struct kind kinds[TT_FINDING_KINDS] = {
          "read: only what is more than that was lost on the way; give it less to do, or capture "
          "elsewhere"},
     [TT_FINDING_SEQUENCE_JUMPS] = {"sequence_jumps",
-                                   "the sequence number jumped {count:time|times} while the stamps "
-                                   "went on: nothing is missing, "
+                                   "the sequence number is not one more than before in {count} of "
+                                   "{of} PDUs, though the stamps go on: nothing is missing, "
                                    "but listeners count losses; the talker miscounts"},
     [TT_FINDING_DUPLICATED] =
         {"duplicated",
@@ -147,6 +168,8 @@ static const char *const figure_names[TT_FIGURES] = {
     [TT_FIGURE_STEP_NS] = "step_ns",
     [TT_FIGURE_EVERY_PDUS] = "every_pdus",
     [TT_FIGURE_OFFSET_NS] = "offset_ns",
+    [TT_FIGURE_AT_NS] = "at_ns",
+    [TT_FIGURE_DRIFT_PPB] = "drift_ppb",
     [TT_FIGURE_VLAN_ID] = "vlan_id",
     [TT_FIGURE_PCP] = "pcp",
 };
@@ -187,6 +210,9 @@ static int format_figure(char *text, size_t bytes, const char *name, int64_t val
 
     if (length > 3 && strcmp(name + length - 3, "_ns") == 0) {
         return format_time(text, bytes, value);
+    }
+    if (strcmp(name, figure_names[TT_FIGURE_DRIFT_PPB]) == 0) {
+        return snprintf(text, bytes, "%+.4g ppm", (double)value / 1e3);
     }
     return snprintf(text, bytes, "%s", tt_number_format(value, number));
 }

@@ -104,6 +104,17 @@ class Live(Case):
         codes = {finding["code"] for finding in row["findings"]}
         self.assertIn("lost_down", codes)
         self.assertNotIn("lost", codes)
+        self.assertEqual(last["interface_downs"], 1)
+
+    def test_interface_goes_down_and_nothing_is_there(self):
+        """Also without any stream it is said."""
+        process = self.start()
+        process.stdout.readline()
+        for state in ("down", "up"):
+            subprocess.run(f"ip link set vb {state}".split(), check=True)
+        process.send_signal(signal.SIGINT)
+        last = json.loads(process.stdout.read().splitlines()[-1])
+        self.assertEqual((last["final"], last["interface_downs"], last["streams"]), (True, 1, []))
 
     def test_written_file_survives_a_kill(self):
         path = str(self.folder / "live.pcapng")
