@@ -10,6 +10,8 @@
 #define CLASS_A_PCP 3 /* IEEE 802.1Q, table 34-1 */
 #define CLASS_B_PCP 2
 
+#define DRIFT_SPREADS 4
+
 struct list {
     struct tt_finding *findings;
     size_t n;
@@ -109,6 +111,21 @@ static void find_scale(struct list *list, const struct tt_observer *observer,
     }
 }
 
+/* What jitter may feign in so short a time is none. */
+static void find_drift(struct list *list, const struct tt_arrival_grid *grid)
+{
+    int64_t drift_ppb;
+
+    if (!tt_arrival_grid_knows_drift(grid)) {
+        return;
+    }
+    drift_ppb = tt_media_clock_drift_ppb(&grid->clock);
+    if (llabs(drift_ppb) > TT_DRIFT_MOST_PPB &&
+        (double)llabs(drift_ppb) * grid->clock.followed_s > DRIFT_SPREADS * grid->clock.spread_ns) {
+        figure(add(list, TT_FINDING_DRIFT, TT_SEVERITY_WARNING), TT_FIGURE_DRIFT_PPB, drift_ppb);
+    }
+}
+
 static void find_clock(struct list *list, const struct tt_observed *o)
 {
     const struct tt_conduct *conduct = &o->conduct;
@@ -125,14 +142,7 @@ static void find_clock(struct list *list, const struct tt_observed *o)
         figure(cut, TT_FIGURE_STEP_NS, conduct->repaid_ns);
         figure(cut, TT_FIGURE_EVERY_PDUS, (int64_t)conduct->repaid_pdus);
     }
-    if (tt_arrival_grid_knows_drift(&o->grid)) {
-        int64_t drift_ppb = tt_media_clock_drift_ppb(&o->grid.clock);
-
-        if (llabs(drift_ppb) > TT_DRIFT_MOST_PPB) {
-            figure(add(list, TT_FINDING_DRIFT, TT_SEVERITY_WARNING), TT_FIGURE_DRIFT_PPB,
-                   drift_ppb);
-        }
-    }
+    find_drift(list, &o->grid);
     add_count(list, TT_FINDING_CLOCK_UNCERTAIN, TT_SEVERITY_WARNING, conduct->uncertain, o->pdus);
     add_count(list, TT_FINDING_CLOCK_RESTARTS, TT_SEVERITY_NOTE, conduct->clock_restarts, 0);
     add_count(list, TT_FINDING_CRF_UNEVEN, TT_SEVERITY_WARNING, o->crf_uneven, o->pdus);

@@ -259,6 +259,40 @@ static void test_miscounts(void **state)
     }
 }
 
+/* A media clock beyond what audio allows is found, unless jitter could be it. */
+static void test_drift(void **state)
+{
+    static const struct {
+        int64_t ppm;
+        int64_t jitter_ns;
+        bool found;
+    } cases[] = {{500, 1000, true},
+                 {-500, 100000, true},
+                 {200, 1000, true},
+                 {100, 1000, false},
+                 {-100, 50000, false},
+                 {0, 6 * TT_NS_PER_MS, false},
+                 {200, 6 * TT_NS_PER_MS, false}};
+
+    (void)state;
+    for (size_t k = 0; k < TT_COUNT_OF(cases); k++) {
+        struct tt_observer observer;
+        uint64_t seed = k + 1;
+
+        assert_int_equal(tt_observer_init(&observer, 2), 0);
+        for (int64_t i = 0; i < 8 * AFTER; i++) {
+            struct pdu pdu = clean(i);
+
+            pdu.arrival_ns += i * INTERVAL_NS / 1000000 * cases[k].ppm;
+            pdu.media_ns = pdu.arrival_ns;
+            pdu.arrival_ns += random_ns(&seed, 0, cases[k].jitter_ns);
+            send_pdu(&observer, &pdu);
+        }
+        assert_int_equal((found(&observer) & BIT(DRIFT)) != 0, cases[k].found);
+        tt_observer_done(&observer);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -267,6 +301,7 @@ int main(void)
         cmocka_unit_test(test_clock_is_set),
         cmocka_unit_test(test_unreadable),
         cmocka_unit_test(test_miscounts),
+        cmocka_unit_test(test_drift),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
