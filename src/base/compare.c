@@ -3,6 +3,7 @@
  */
 #include "base/compare.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/attr.h"
@@ -10,7 +11,11 @@
 
 #define SEED      1
 #define P_AT_MOST 0.01
-#define TRIM      5 /* one in so many is left out at either end of a mean */
+/* The same each time, and of ranks without equals the same sums: so many that chance is met well. */
+#define DRAWS     5000
+#define P_OF_ALL  0.04 /* that any of those asked at once is found by chance */
+#define ALIKE_MIN 1.5  /* less is the noise of a correlation that is 0 */
+#define TRIM      5    /* one in so many is left out at either end of a mean */
 #define FLOOR_RANK                                                                                 \
     (TT_COMPARE_PERMUTATIONS * 95 / 100) /* of the means of a setting's own pairs                  \
                                           */
@@ -128,6 +133,7 @@ static double floor_interleaved(const struct tt_compare_input *input, struct tt_
         work->values[count++] = input->a[i + 1] - input->a[i];
         work->values[count++] = input->b[i + 1] - input->b[i];
     }
+    sort_values(work->values, count); /* whichever of the two is called a */
     return floor_of_pairs(work, count, input->counts);
 }
 
@@ -164,11 +170,11 @@ static double p_interleaved(struct tt_compare_work *work, size_t n, int64_t *ret
     size_t at_least = 1;
     int64_t sum = signed_sum(work, n, NULL);
 
-    for (int p = 0; p < TT_COMPARE_PERMUTATIONS; p++) {
+    for (int p = 0; p < DRAWS; p++) {
         at_least += magnitude(signed_sum(work, n, &random)) >= magnitude(sum);
     }
     *ret_excess = sum;
-    return (double)at_least / (TT_COMPARE_PERMUTATIONS + 1);
+    return (double)at_least / (DRAWS + 1);
 }
 
 static void compare_interleaved(const struct tt_compare_input *input, struct tt_compare_work *work,
@@ -207,47 +213,163 @@ static void rank_values(struct tt_compare_work *work, size_t n)
     }
 }
 
-static int64_t sum_scores(const struct tt_compare_work *work, size_t from, size_t n)
-{
-    int64_t sum = 0;
+/* Blocks of `length` windows of each run, from its end: what is left over is at its start. */
+struct blocks {
+    size_t length;
+    size_t a_count;
+    size_t b_count;
+    size_t b_first; /* the window at which b begins */
+    size_t a_skip;
+    size_t b_skip;
+};
 
-    for (size_t i = from; i < n; i++) {
-        sum += work->scores[i];
+/* The products of each score with the one `apart` windows later, about their mean. */
+static double products(const int64_t *scores, size_t n, size_t apart)
+{
+    int64_t total = 0;
+    double sum = 0;
+    double mean;
+
+    for (size_t i = 0; i < n; i++) {
+        total += scores[i];
+    }
+    mean = (double)total / (double)n;
+    for (size_t i = 0; i + apart < n; i++) {
+        sum += ((double)scores[i] - mean) * ((double)scores[i + apart] - mean);
     }
     return sum;
 }
 
-/* As p_interleaved; b's scores are those from a_count on. Twice what they are above their share of
- * all, so that of halves it is exact. */
-static double p_apart(struct tt_compare_work *work, size_t a_count, size_t n, int64_t *ret_excess)
+/* So many windows that their sums hardly depend on each other: of a process in which only the
+ * window before counts, the spread of the mean is that of so many times fewer. */
+static size_t block_length(const int64_t *scores, size_t a_count, size_t n)
+{
+    size_t fewer = a_count < n - a_count ? a_count : n - a_count;
+    double all = products(scores, a_count, 0) + products(scores + a_count, n - a_count, 0);
+    double next = products(scores, a_count, 1) + products(scores + a_count, n - a_count, 1);
+    double r = all > 0 ? next / all : 0;
+    double alike;
+
+    /* The estimate of a short run is too small by the first, and uncertain by the second. */
+    r += (1 + 3 * r) / (double)fewer + sqrt((1 - r * r) / (double)n);
+    if (r >= 1 - 2 / (double)(fewer + 1)) {
+        return fewer;
+    }
+    alike = (1 + r) / (1 - r);
+    return alike < ALIKE_MIN ? 1 : (size_t)alike + 1;
+}
+
+static struct blocks blocks_of(size_t length, size_t a_count, size_t b_count)
+{
+    return (struct blocks){.length = length,
+                           .a_count = a_count / length,
+                           .b_count = b_count / length,
+                           .b_first = a_count,
+                           .a_skip = a_count % length,
+                           .b_skip = b_count % length};
+}
+
+/* The first window of a block. */
+static size_t block_start(const struct blocks *blocks, size_t block)
+{
+    return block < blocks->a_count
+               ? blocks->a_skip + block * blocks->length
+               : blocks->b_first + blocks->b_skip + (block - blocks->a_count) * blocks->length;
+}
+
+static int64_t block_sum(const struct blocks *blocks, const int64_t *scores, size_t block)
+{
+    const int64_t *first = scores + block_start(blocks, block);
+    int64_t sum = 0;
+
+    for (size_t i = 0; i < blocks->length; i++) {
+        sum += first[i];
+    }
+    return sum;
+}
+
+/* Draws the `few` blocks that come first at random, out of n. */
+static void draw(struct tt_compare_work *work, size_t few, size_t n, uint64_t *random)
+{
+    for (size_t i = 0; i < few; i++) {
+        size_t other = i + (size_t)(tt_random_next(random) % (n - i));
+        uint16_t block = work->order[i];
+
+        work->order[i] = work->order[other];
+        work->order[other] = block;
+    }
+}
+
+/* In an order that does not know which run they are of. */
+static void order_blocks(const struct blocks *blocks, struct tt_compare_work *work,
+                         const int64_t *scores)
+{
+    size_t n = blocks->a_count + blocks->b_count;
+
+    for (size_t i = 0; i < n; i++) {
+        size_t at = i;
+
+        work->scratch[i] = block_sum(blocks, scores, i);
+        for (; at > 0 && work->scratch[work->order[at - 1]] > work->scratch[i]; at--) {
+            work->order[at] = work->order[at - 1];
+        }
+        work->order[at] = (uint16_t)i;
+    }
+    for (size_t i = 0; i < n; i++) {
+        work->order[i] = (uint16_t)block_start(blocks, work->order[i]);
+    }
+}
+
+static int64_t sum_of_windows(const int64_t *scores, size_t first, size_t n)
+{
+    int64_t sum = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        sum += scores[first + i];
+    }
+    return sum;
+}
+
+/* As p_interleaved. Of the side that has fewer blocks, how far the sum of its scores is from its
+ * share of all: twice that, so that of halves it is exact. */
+static double p_apart(const struct blocks *blocks, struct tt_compare_work *work,
+                      int64_t *ret_excess)
 {
     uint64_t random = SEED;
     size_t at_least = 1;
-    int64_t all = sum_scores(work, 0, n);
-    int64_t twice = 2 * (int64_t)(n - a_count);
-    int64_t share = all / (int64_t)n * twice + all % (int64_t)n * twice / (int64_t)n;
+    size_t n = blocks->a_count + blocks->b_count;
+    bool is_b = blocks->b_count <= blocks->a_count;
+    size_t few = is_b ? blocks->b_count : blocks->a_count;
+    int64_t twice = 2 * (int64_t)few;
+    int64_t a = sum_of_windows(work->scores, blocks->a_skip, blocks->a_count * blocks->length);
+    int64_t b = sum_of_windows(work->scores, blocks->b_first + blocks->b_skip,
+                               blocks->b_count * blocks->length);
+    int64_t share = (a + b) / (int64_t)n * twice + (a + b) % (int64_t)n * twice / (int64_t)n;
+    int64_t excess = 2 * (is_b ? b : a) - share;
 
-    *ret_excess = 2 * sum_scores(work, a_count, n) - share;
-    for (int p = 0; p < TT_COMPARE_PERMUTATIONS; p++) {
-        for (size_t i = n - 1; i >= a_count; i--) {
-            size_t other = (size_t)(tt_random_next(&random) % (i + 1));
-            int64_t score = work->scores[i];
+    order_blocks(blocks, work, work->scores);
+    for (int p = 0; p < DRAWS; p++) {
+        int64_t sum = 0;
 
-            work->scores[i] = work->scores[other];
-            work->scores[other] = score;
+        draw(work, few, n, &random);
+        for (size_t i = 0; i < few; i++) {
+            sum += sum_of_windows(work->scores, work->order[i], blocks->length);
         }
-        at_least += magnitude(2 * sum_scores(work, a_count, n) - share) >= magnitude(*ret_excess);
+        at_least += magnitude(2 * sum - share) >= magnitude(excess);
     }
-    return (double)at_least / (TT_COMPARE_PERMUTATIONS + 1);
+    *ret_excess = is_b ? excess : -excess;
+    return (double)at_least / (DRAWS + 1);
 }
 
-static void compare_apart(const struct tt_compare_input *input, size_t a_count, size_t b_count,
+/* Whether there are blocks enough. */
+static bool compare_apart(const struct tt_compare_input *input, size_t a_count, size_t b_count,
                           struct tt_compare_work *work, struct tt_compare_result *result,
                           int64_t *ret_excess)
 {
     double floors[] = {half_difference(work, input->a, a_count, input->counts),
                        half_difference(work, input->b, b_count, input->counts)};
     int64_t *to = input->counts ? work->scores : work->values;
+    struct blocks blocks;
 
     result->floor = floors[0] > floors[1] ? floors[0] : floors[1];
     result->difference = result->b - result->a;
@@ -256,7 +378,13 @@ static void compare_apart(const struct tt_compare_input *input, size_t a_count, 
     if (!input->counts) {
         rank_values(work, a_count + b_count);
     }
-    result->p = p_apart(work, a_count, a_count + b_count, ret_excess);
+    result->block = block_length(work->scores, a_count, a_count + b_count);
+    blocks = blocks_of(result->block, a_count, b_count);
+    if (blocks.a_count < TT_COMPARE_BLOCKS_MIN || blocks.b_count < TT_COMPARE_BLOCKS_MIN) {
+        return false;
+    }
+    result->p = p_apart(&blocks, work, ret_excess);
+    return true;
 }
 
 static size_t at_most(size_t n, size_t most)
@@ -268,8 +396,10 @@ static enum tt_compare_answer find_answer(const struct tt_compare_input *input,
                                           const struct tt_compare_result *result, int64_t excess)
 {
     size_t any = result->a_any + result->b_any;
+    double p_most = P_OF_ALL / (double)(input->asked > 0 ? input->asked : 1);
 
-    if (result->p <= P_AT_MOST && absolute(result->difference) > result->floor) {
+    if (result->p <= (p_most < P_AT_MOST ? p_most : P_AT_MOST) &&
+        absolute(result->difference) > result->floor) {
         if (excess < 0 && result->difference < 0) {
             return TT_COMPARE_BETTER;
         }
@@ -300,11 +430,14 @@ void tt_compare(const struct tt_compare_input *input, struct tt_compare_work *wo
     result.a = mean_of(work, input->a, a_count, input->counts);
     result.b = mean_of(work, input->b, b_count, input->counts);
     if (input->interleaved) {
+        result.block = 1;
         compare_interleaved(input, work, &result, &excess);
+        result.answer = find_answer(input, &result, excess);
+    } else if (compare_apart(input, a_count, b_count, work, &result, &excess)) {
+        result.answer = find_answer(input, &result, excess);
     } else {
-        compare_apart(input, a_count, b_count, work, &result, &excess);
+        result = (struct tt_compare_result){.windows = result.windows, .block = result.block};
     }
-    result.answer = find_answer(input, &result, excess);
     *ret_result = result;
 }
 

@@ -17,9 +17,16 @@
  * do a few: the answer says so.
  *
  * Interleaved windows (A B B A …) are compared in pairs: a machine that drifts changes both of a
- * pair. Runs one after the other are not; there the floor is how far the halves of a run differ,
- * which holds a drift against the difference, and cannot know of a machine that changed between
- * the runs.
+ * pair. Runs one after the other are not; there the floor is also how far the halves of a run
+ * differ, which holds a drift against the difference, and cannot know of a machine that changed
+ * between the runs. And there windows that follow each other are alike: what is permuted are blocks
+ * of so many that they are not, by the correlation of each window with the next, (1 + r) / (1 - r)
+ * of them. Of too few blocks there is no answer.
+ *
+ * Where several figures are asked at once, one of them differs by chance the more often: p is then
+ * at most 0.04 by their number, where that is less (Bonferroni).
+ *
+ * a and b can be exchanged: the answer is the other one, and all figures are the same.
  *
  * The caller owns the memory; same values, same answer.
  * Source: Wilcoxon signed ranks and rank sum; of counts, the tests of Fisher and Pitman. Each with
@@ -33,6 +40,7 @@
 #include <stdint.h>
 
 #define TT_COMPARE_WINDOWS_MIN 10 /* of each; below that no answer */
+#define TT_COMPARE_BLOCKS_MIN  5  /* as that, of runs one after the other */
 #define TT_COMPARE_WINDOWS_MAX 1024
 /* Interleaved, in virtual time, nine of ten times enough for: a median that is a fifth more, misses
  * that are twice as many, misses in a third of the windows where there were none. */
@@ -43,7 +51,7 @@
 #define TT_COMPARE_VALUE_MAX    (INT64_C(1) << 51)
 
 enum tt_compare_answer {
-    TT_COMPARE_TOO_FEW, /* windows; only `windows` has a meaning */
+    TT_COMPARE_TOO_FEW, /* windows, or blocks; only `windows` and `block` have a meaning */
     TT_COMPARE_SAME,    /* not distinguishable */
     TT_COMPARE_RARE,    /* as that, of counts: too few windows have any for another answer */
     TT_COMPARE_BETTER,  /* b is less than a */
@@ -59,11 +67,13 @@ struct tt_compare_input {
     size_t b_count;
     bool interleaved; /* the windows of a number belong together; what one has more is left out */
     bool counts;      /* how often something happened */
+    size_t asked;     /* figures that are asked at once; 0: this one */
 };
 
 struct tt_compare_result {
     enum tt_compare_answer answer;
     size_t windows; /* of each that were compared: the fewer */
+    size_t block;   /* windows that are alike because they follow each other: 1 where none are */
     size_t a_any;   /* of its windows: those in which the figure is not 0 */
     size_t b_any;
     double a;          /* mean: of counts; else without the fifth of windows at either end */
@@ -78,6 +88,7 @@ struct tt_compare_work {
     int64_t values[2 * TT_COMPARE_WINDOWS_MAX];
     int64_t scratch[2 * TT_COMPARE_WINDOWS_MAX];
     int64_t scores[2 * TT_COMPARE_WINDOWS_MAX]; /* what is permuted */
+    uint16_t order[2 * TT_COMPARE_WINDOWS_MAX]; /* as that: blocks, by their first window */
     double means[TT_COMPARE_PERMUTATIONS];
 };
 

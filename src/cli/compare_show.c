@@ -20,7 +20,7 @@ static const struct {
 } figures[TT_COMPARED] = {
     [TT_COMPARED_JITTER] = {"stdev of the interval, ns", "interval_stdev_ns"},
     [TT_COMPARED_RANGE] = {"range of the interval, ns", "interval_range_ns"},
-    [TT_COMPARED_LATENESS] = {"p99 of the lateness, ns", "lateness_p99_ns"},
+    [TT_COMPARED_LATENESS] = {"p99 - p50 of the lateness, ns", "lateness_p99_over_p50_ns"},
     [TT_COMPARED_LOST] = {"PDUs lost", "pdus_lost"},
 };
 
@@ -88,6 +88,25 @@ static void show_answers(const struct tt_compared *compared, const struct tt_out
                  &table);
 }
 
+/* What the figures are of is not the same: that is no fault, and has to be known. */
+static void show_differences(const struct tt_compared *compared, const struct tt_out *out)
+{
+    const struct tt_observed *a = compared->streams[0];
+    const struct tt_observed *b = compared->streams[1];
+
+    if (a->avtp.stream_id != b->avtp.stream_id) {
+        tt_out_line(out, "These are two streams: their IDs differ.");
+    }
+    if (a->period.hz > 0 && b->period.hz > 0 &&
+        tt_conduct_period_ns(&a->period, 1) != tt_conduct_period_ns(&b->period, 1)) {
+        tt_out_line(out,
+                    "Their PDUs are not of one length: %.3f us and %.3f us. Intervals differ by "
+                    "that too.",
+                    (double)tt_conduct_period_ns(&a->period, 1) / 1e3,
+                    (double)tt_conduct_period_ns(&b->period, 1) / 1e3);
+    }
+}
+
 static void show_all(const struct tt_compared *compared, const struct tt_out *out)
 {
     for (int i = 0; i < 2; i++) {
@@ -95,6 +114,7 @@ static void show_all(const struct tt_compared *compared, const struct tt_out *ou
                     (unsigned long long)compared->streams[i]->pdus,
                     (unsigned long long)compared->streams[i]->lost);
     }
+    show_differences(compared, out);
     tt_out_line(out, "Windows are %.3f ms long.", (double)compared->window_ns / 1e6);
     show_sides(compared, out, "Interval between arrivals, ns", interval_of);
     show_sides(compared, out, "Lateness against the media grid, ns", lateness_of);

@@ -14,7 +14,7 @@
 enum tt_compared_figure {
     TT_COMPARED_JITTER,   /* stdev of the interval, ns */
     TT_COMPARED_RANGE,    /* its maximum - minimum, ns */
-    TT_COMPARED_LATENESS, /* p99, ns */
+    TT_COMPARED_LATENESS, /* p99 - p50, ns: the grid itself is drawn ever better */
     TT_COMPARED_LOST,     /* PDUs */
     TT_COMPARED
 };

@@ -29,6 +29,7 @@ struct comparison {
     struct tt_compare_work work;
     json_t *cells; /* of the answer */
     struct tt_table table;
+    size_t common; /* cells */
     size_t compared;
     size_t answered;
     bool worse;
@@ -167,8 +168,11 @@ static void compare_cell(struct comparison *c)
     struct tt_compare_input input;
 
     level(a, b);
-    input = (struct tt_compare_input){
-        .a = a->median_late_ns, .b = b->median_late_ns, .a_count = a->count, .b_count = b->count};
+    input = (struct tt_compare_input){.a = a->median_late_ns,
+                                      .b = b->median_late_ns,
+                                      .a_count = a->count,
+                                      .b_count = b->count,
+                                      .asked = 2 * c->common};
     tt_compare(&input, &c->work, &results[0]);
     input.a = a->misses;
     input.b = b->misses;
@@ -238,8 +242,10 @@ static void show_json(const struct comparison *c, const char *warning)
 static enum tt_exit judge(const struct comparison *c)
 {
     if (c->answered == 0) {
-        tt_cli_say(COMMAND, "fewer than %d windows of each: measure longer (--time)",
-                   TT_COMPARE_WINDOWS_MIN);
+        tt_cli_say(COMMAND,
+                   "fewer than %d windows of each, or windows so alike that they count as fewer "
+                   "than %d: measure longer (--time), or in turn (meter compare with settings)",
+                   TT_COMPARE_WINDOWS_MIN, TT_COMPARE_BLOCKS_MIN);
         return TT_EXIT_INCONCLUSIVE;
     }
     if ((c->sides[0].refused || c->sides[1].refused) && !is_refused_to_both(c)) {
@@ -253,6 +259,9 @@ static enum tt_exit compare_files(struct comparison *c, bool json)
     struct side *a = &c->sides[0];
     char text[TT_METER_TEXT];
 
+    for (size_t i = 0; tt_meter_saved_get(a->file, i, &a->saved); i++) {
+        c->common += find_other(c);
+    }
     for (size_t i = 0; tt_meter_saved_get(a->file, i, &a->saved); i++) {
         if (find_other(c)) {
             compare_cell(c);

@@ -12,6 +12,7 @@
 #include "base/ns.h"
 #include "cli/capture.h"
 #include "cli/compare_show.h"
+#include "cli/watch_show.h"
 #include "report/plural.h"
 
 #define STREAMS_MAX   512
@@ -32,8 +33,9 @@ struct side {
     const struct tt_observed *stream; /* of the observer; NULL: it has none yet */
     uint64_t pdus;                    /* of it that were taken into windows */
     struct window *window;
-    int64_t figures[TT_COMPARED][WINDOWS + 1];
     size_t windows;
+    int64_t figures[TT_COMPARED][WINDOWS];
+    size_t counts[TT_COMPARED]; /* windows in which the figure is known */
 };
 
 /* Reads the whole of a capture; `each` after every packet that the filter lets through. */
@@ -72,6 +74,11 @@ static int read_capture(const char *command, struct side *side,
     return code;
 }
 
+static void add_figure(struct side *side, enum tt_compared_figure figure, int64_t value)
+{
+    side->figures[figure][side->counts[figure]++] = value;
+}
+
 static void end_window(struct side *side)
 {
     struct window *window = side->window;
@@ -79,12 +86,14 @@ static void end_window(struct side *side)
 
     if (side->windows < WINDOWS && window->interval.n > 0) {
         tt_hist_summarize(&window->interval, &interval);
-        side->figures[TT_COMPARED_JITTER][side->windows] = llround(interval.stdev);
-        side->figures[TT_COMPARED_RANGE][side->windows] = interval.max - interval.min;
-        side->figures[TT_COMPARED_LATENESS][side->windows] =
-            window->lateness.n > 0 ? tt_hist_percentile(&window->lateness, 990) : 0;
-        side->figures[TT_COMPARED_LOST][side->windows] =
-            (int64_t)(side->stream->lost - window->lost);
+        add_figure(side, TT_COMPARED_JITTER, llround(interval.stdev));
+        add_figure(side, TT_COMPARED_RANGE, interval.max - interval.min);
+        add_figure(side, TT_COMPARED_LOST, (int64_t)(side->stream->lost - window->lost));
+        if (window->lateness.n > 0) { /* not while the grid settles, nor without a rate */
+            add_figure(side, TT_COMPARED_LATENESS,
+                       tt_hist_percentile(&window->lateness, 990) -
+                           tt_hist_percentile(&window->lateness, 500));
+        }
         side->windows++;
     }
     tt_hist_init(&window->interval);
@@ -106,6 +115,9 @@ static void window_step(struct side *side, int64_t window_ns)
         window->start_ns = o->first_ns;
         return;
     }
+    if (o->last_ns < window->start_ns) { /* the capture's clock was set back */
+        window->start_ns = o->last_ns;
+    }
     if (o->last_ns - window->start_ns >= window_ns) {
         end_window(side);
         window->start_ns += (o->last_ns - window->start_ns) / window_ns * window_ns;
@@ -119,32 +131,61 @@ static void window_step(struct side *side, int64_t window_ns)
     }
 }
 
-static const char *stream_name(const struct tt_observed *o, char text[TT_STREAM_ID_TEXT])
+#define CHOICE_TEXT 64
+
+/* The option by which the first stream of an observer is told from the second. */
+static const char *choice_text(const struct tt_observer *observer, char text[CHOICE_TEXT])
 {
-    return o->avtp.sv ? tt_stream_id_format(o->avtp.stream_id, text) : "without an ID";
+    const struct tt_observed *first = observer->streams[0];
+    const struct tt_observed *second = observer->streams[1];
+    char name[TT_STREAM_ID_TEXT];
+
+    if (first->avtp.sv && !(second->avtp.sv && first->avtp.stream_id == second->avtp.stream_id)) {
+        snprintf(text, CHOICE_TEXT, "--stream-id %s",
+                 tt_stream_id_format(first->avtp.stream_id, name));
+    } else if (memcmp(first->eth.src, second->eth.src, sizeof(first->eth.src)) != 0) {
+        snprintf(text, CHOICE_TEXT, "--address %s", tt_mac_format(first->eth.src, name));
+    } else if (memcmp(first->eth.dest, second->eth.dest, sizeof(first->eth.dest)) != 0) {
+        snprintf(text, CHOICE_TEXT, "--address %s", tt_mac_format(first->eth.dest, name));
+    } else {
+        snprintf(text, CHOICE_TEXT, "another capture, for no option tells them apart");
+    }
+    return text;
 }
 
-/* Each has one stream, or it is not clear what is compared. */
+/* Each has one stream, of one kind, or it is not clear what is compared. */
 static int check_streams(const struct tt_watch_compare *options, const struct side sides[2])
 {
-    char text[2][TT_STREAM_ID_TEXT];
+    char text[2][TT_SUBTYPE_TEXT];
+    char choice[CHOICE_TEXT];
+    uint8_t kinds[2];
 
     for (int i = 0; i < 2; i++) {
         const struct tt_observer *observer = &sides[i].observer;
 
         if (observer->count == 0) {
             tt_cli_say(options->command, "there is no stream in %s%s", sides[i].path,
-                       observer->filtered > 0 ? " that the filter lets through" : "");
+                       observer->filtered > 0
+                           ? " that the filter lets through, which holds for both captures: give "
+                             "an option that both streams fit, such as --address"
+                           : "");
             return TT_EXIT_NEGATIVE;
         }
         if (observer->count > 1) {
             tt_cli_say(options->command,
-                       "there are %zu streams in %s, such as %s and %s: choose one with "
-                       "--stream-id, --address or --vlan",
-                       observer->count, sides[i].path, stream_name(observer->streams[0], text[0]),
-                       stream_name(observer->streams[1], text[1]));
+                       "there are %zu streams in %s: choose one that is in both captures, such as "
+                       "with %s",
+                       observer->count, sides[i].path, choice_text(observer, choice));
             return TT_EXIT_USAGE;
         }
+        kinds[i] = observer->streams[0]->avtp.subtype;
+    }
+    if (kinds[0] != kinds[1]) {
+        tt_cli_say(options->command,
+                   "the stream in %s is %s and that in %s is %s: their figures cannot be compared",
+                   sides[0].path, tt_watch_subtype(kinds[0], text[0]), sides[1].path,
+                   tt_watch_subtype(kinds[1], text[1]));
+        return TT_EXIT_USAGE;
     }
     return TT_EXIT_GOOD;
 }
@@ -175,28 +216,26 @@ static void compare_figures(const struct side sides[2], int64_t window_ns,
     for (int f = 0; work && f < TT_COMPARED; f++) {
         const struct tt_compare_input input = {.a = sides[0].figures[f],
                                                .b = sides[1].figures[f],
-                                               .a_count = sides[0].windows,
-                                               .b_count = sides[1].windows,
-                                               .counts = f == TT_COMPARED_LOST};
+                                               .a_count = sides[0].counts[f],
+                                               .b_count = sides[1].counts[f],
+                                               .counts = f == TT_COMPARED_LOST,
+                                               .asked = TT_COMPARED};
 
         tt_compare(&input, work, &ret_compared->results[f]);
     }
     free(work);
 }
 
+/* Of lateness and losses there may be too little to say: not every stream has them. */
 static int verdict(const struct tt_compared *compared)
 {
-    int code = TT_EXIT_GOOD;
-
     for (int f = 0; f < TT_COMPARED; f++) {
         if (compared->results[f].answer == TT_COMPARE_WORSE) {
             return TT_EXIT_NEGATIVE;
         }
-        if (compared->results[f].answer == TT_COMPARE_TOO_FEW) {
-            code = TT_EXIT_INCONCLUSIVE;
-        }
     }
-    return code;
+    return compared->results[TT_COMPARED_JITTER].answer == TT_COMPARE_TOO_FEW ? TT_EXIT_INCONCLUSIVE
+                                                                              : TT_EXIT_GOOD;
 }
 
 static int compare(const struct tt_watch_compare *options, struct side sides[2])

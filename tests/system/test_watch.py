@@ -106,15 +106,15 @@ class Files(Case):
         """Jitter of 40 us and of 4 us; and a capture against itself."""
         def jittered(seed, most):
             chance = random.Random(seed)
-            return [(arrival + chance.randrange(most), data) for arrival, data in stream(range(4000))]
+            return [(arrival + chance.randrange(most), data) for arrival, data in stream(range(16000))]
         clean, rough, again = jittered(1, 4000), jittered(2, 40_000), jittered(3, 40_000)
         for code, before, after, answer in ((0, rough, clean, "better"), (1, clean, rough, "worse"),
                                             (0, rough, again, "not distinguishable")):
             found = self.compare(code, before, after)
-            for figure in ("interval_stdev_ns", "interval_range_ns", "lateness_p99_ns"):
+            for figure in ("interval_stdev_ns", "interval_range_ns", "lateness_p99_over_p50_ns"):
                 self.assertEqual(found["comparison"][figure]["answer"], answer, (figure, found))
             self.assertEqual(found["comparison"]["pdus_lost"]["answer"], "not distinguishable")
-            self.assertEqual((found["before"]["pdus"], found["after"]["lost"]), (4000, 0))
+            self.assertEqual((found["before"]["pdus"], found["after"]["lost"]), (16000, 0))
         self.assertEqual(found["comparison"]["interval_stdev_ns"]["windows"], 40)
 
     def test_a_page_takes_the_place_of_no_other_file(self):
@@ -136,7 +136,12 @@ class Files(Case):
         self.assertEqual(found["comparison"]["interval_stdev_ns"]["answer"], "not enough data")
         self.assertIn("there is no stream in", self.compare(1, few, none))
         two = sorted([*few, *((arrival, data.replace(bytes.fromhex("0007"), b"\0\5", 1)) for arrival, data in few)])
-        self.assertIn("choose one with --stream-id", self.compare(2, few, two))
+        self.assertIn("choose one that is in both captures, such as with --stream-id 02:00:00:00:00:01:0005",
+                      self.compare(2, few, two))
+        other = [(arrival, data.replace(bytes.fromhex("0007"), b"\0\5", 1)) for arrival, data in few]
+        self.assertIn("give an option that both streams fit", self.compare(1, few, other, "--stream-id", STREAM))
+        crf = [(arrival, data.replace(b"\x22\xf0\x02", b"\x22\xf0\x04", 1)) for arrival, data in few]
+        self.assertIn("is AAF and that in", self.compare(2, few, crf))
         self.compare(4, few, two, "--stream-id", STREAM)
         self.assertIn("takes two captures", self.tactus(2, "watch", "--compare", "a").stderr)
         whole = self.file("c.pcap", pcap(few))

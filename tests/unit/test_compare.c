@@ -10,6 +10,7 @@
 
 #define TRIALS  100
 #define WINDOWS TT_COMPARE_WINDOWS_USUAL
+#define PAIRS   100
 #define MISSES  4 /* a window, on average */
 
 static struct tt_compare_work *work;
@@ -163,8 +164,8 @@ static void drift_between_runs(void **state)
     for (int i = 0; i < 2 * WINDOWS; i++)
         values[i] = 4000 + 40 * i + bell(&random) / 10;
     result = compare(values, values + WINDOWS, WINDOWS, false);
-    assert_true(result.p <= 0.01); /* ranks alone would have said so */
-    assert_true(result.difference > 0);
+    assert_int_equal(result.answer, TT_COMPARE_TOO_FEW); /* ranks alone would have said: worse */
+    assert_true(result.block >= 8);
     /* The same, measured as A B B A. */
     for (int i = 0; i < WINDOWS; i++) {
         a[i] = values[2 * i + (i & 1)];
@@ -172,6 +173,101 @@ static void drift_between_runs(void **state)
     }
     result = compare(a, b, WINDOWS, true);
     assert_int_equal(result.answer, TT_COMPARE_SAME);
+}
+
+/* Windows of which each is alike the one before, by r of a thousand. */
+static void alike_windows(uint64_t *random, int64_t r, int64_t mean, int64_t *ret_values, size_t n)
+{
+    int64_t off = 0;
+
+    for (int64_t i = -100; i < (int64_t)n; i++) {
+        off = (off * r) / 1000 + bell(random);
+        if (i >= 0)
+            ret_values[i] = mean + off;
+    }
+}
+
+static struct tally run_alike(int64_t r, int64_t percent_b, size_t n, bool counts)
+{
+    static int64_t values[2][200];
+    struct tally tally = {0};
+
+    for (uint64_t seed = 1; seed <= PAIRS; seed++) {
+        uint64_t random = seed;
+        struct tt_compare_result result;
+        struct tt_compare_result turned;
+
+        alike_windows(&random, r, 10000, values[0], n);
+        alike_windows(&random, r, 100 * percent_b, values[1], n);
+        result = (counts ? compare_counts : compare)(values[0], values[1], n, false);
+        if (seed <= 20) {
+            turned = (counts ? compare_counts : compare)(values[1], values[0], n, false);
+            assert_true(result.p == turned.p && result.floor == turned.floor);
+            assert_int_equal(result.answer == TT_COMPARE_WORSE, turned.answer == TT_COMPARE_BETTER);
+            assert_int_equal(result.answer == TT_COMPARE_BETTER, turned.answer == TT_COMPARE_WORSE);
+        }
+        tally.same += result.answer == TT_COMPARE_SAME;
+        tally.better += result.answer == TT_COMPARE_BETTER;
+        tally.worse += result.answer == TT_COMPARE_WORSE;
+    }
+    return tally;
+}
+
+/* Of runs one after the other. */
+static void windows_that_are_alike(void **state)
+{
+    static const int64_t alike[] = {0, 500, 800, 950};
+
+    (void)state;
+    for (size_t k = 0; k < TT_COUNT_OF(alike); k++) {
+        for (size_t n = WINDOWS; n <= 200; n += 160) {
+            for (int counts = 0; counts < 2; counts++) {
+                struct tally tally = run_alike(alike[k], 100, n, counts > 0);
+
+                print_message("A/A, r %.2f, %3zu windows, of 100: ", (double)alike[k] / 1000, n);
+                show("", tally);
+                assert_true(20 * (tally.better + tally.worse) <= PAIRS);
+            }
+        }
+    }
+    for (int counts = 0; counts < 2; counts++) {
+        struct tally tally = run_alike(0, 120, WINDOWS, counts > 0);
+
+        show("of 100, apart, +20 %", tally);
+        assert_true(10 * tally.worse >= 9 * PAIRS && tally.better <= 1);
+    }
+}
+
+/* Sixteen figures asked at once, of runs that do not differ: that any is found. */
+static void many_figures(void **state)
+{
+    int64_t values[2][WINDOWS];
+    uint64_t random = 1;
+    int found[2] = {0};
+
+    (void)state;
+    for (int trial = 0; trial < PAIRS; trial++) {
+        bool any[2] = {false};
+
+        for (int figure = 0; figure < 16; figure++) {
+            struct tt_compare_input input = {
+                .a = values[0], .b = values[1], .a_count = WINDOWS, .b_count = WINDOWS};
+            struct tt_compare_result result;
+
+            for (int i = 0; i < 2 * WINDOWS; i++)
+                values[i / WINDOWS][i % WINDOWS] = 4000 + bell(&random);
+            for (int together = 0; together < 2; together++) {
+                input.asked = together ? 16 : 0;
+                tt_compare(&input, work, &result);
+                any[together] = any[together] || result.answer != TT_COMPARE_SAME;
+            }
+        }
+        found[0] += any[0];
+        found[1] += any[1];
+    }
+    print_message("any of 16 figures, of %d pairs: %d; asked at once: %d\n", PAIRS, found[0],
+                  found[1]);
+    assert_true(20 * found[1] <= PAIRS && found[0] > found[1]);
 }
 
 static void runs_apart(void **state)
@@ -336,11 +432,18 @@ static void words(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(same_setting),    cmocka_unit_test(median_of_one_fifth_more),
-        cmocka_unit_test(misses_doubled),  cmocka_unit_test(drift_between_runs),
-        cmocka_unit_test(runs_apart),      cmocka_unit_test(exact_figures),
-        cmocka_unit_test(rare_windows),    cmocka_unit_test(few_windows),
-        cmocka_unit_test(rare_runs_apart), cmocka_unit_test(counts_of_windows),
+        cmocka_unit_test(same_setting),
+        cmocka_unit_test(median_of_one_fifth_more),
+        cmocka_unit_test(misses_doubled),
+        cmocka_unit_test(drift_between_runs),
+        cmocka_unit_test(windows_that_are_alike),
+        cmocka_unit_test(many_figures),
+        cmocka_unit_test(runs_apart),
+        cmocka_unit_test(exact_figures),
+        cmocka_unit_test(rare_windows),
+        cmocka_unit_test(few_windows),
+        cmocka_unit_test(rare_runs_apart),
+        cmocka_unit_test(counts_of_windows),
         cmocka_unit_test(words),
     };
     int failed;
