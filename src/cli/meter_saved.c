@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/meter_differences.h"
 #include "report/json.h"
 #include "report/meter_compare_text.h"
 #include "report/meter_json.h"
@@ -27,6 +28,7 @@ struct side {
 struct comparison {
     struct side sides[2];
     struct tt_compare_work work;
+    json_t *differences;
     json_t *cells; /* of the answer */
     struct tt_table table;
     size_t common; /* cells */
@@ -223,6 +225,7 @@ static void show_text(const struct comparison *c, const char *warning)
         printf("%c  %s%s%s%s\n", 'A' + i, side->path, side->policy ? ", policy " : "",
                side->policy ? side->policy : "", side->refused ? " (refused)" : "");
     }
+    tt_meter_differences_print(c->differences, stdout);
     printf("Figures of a window; runs one after the other: what the machine did between them is in "
            "the differences.\n");
     tt_table_print(&c->table, stdout);
@@ -230,10 +233,11 @@ static void show_text(const struct comparison *c, const char *warning)
 
 static void show_json(const struct comparison *c, const char *warning)
 {
-    json_t *object = json_pack("{s:s?, s:o, s:o, s:b, s:b, s:O}", "warning", warning, "a",
-                               tt_json_name(c->sides[0].path), "b", tt_json_name(c->sides[1].path),
-                               "policy_a_granted", !c->sides[0].refused, "policy_b_granted",
-                               !c->sides[1].refused, "cells", c->cells);
+    json_t *object =
+        json_pack("{s:s?, s:o, s:o, s:b, s:b, s:O, s:O}", "warning", warning, "a",
+                  tt_json_name(c->sides[0].path), "b", tt_json_name(c->sides[1].path),
+                  "policy_a_granted", !c->sides[0].refused, "policy_b_granted",
+                  !c->sides[1].refused, "differences", c->differences, "cells", c->cells);
 
     tt_json_print_line(stdout, object);
     json_decref(object);
@@ -275,6 +279,7 @@ static enum tt_exit compare_files(struct comparison *c, bool json)
             a->path, c->sides[1].path);
         return TT_EXIT_USAGE;
     }
+    c->differences = tt_meter_differences(a->file, c->sides[1].file);
     (json ? show_json : show_text)(c, warning_text(c, text));
     return judge(c);
 }
@@ -297,6 +302,7 @@ enum tt_exit tt_meter_compare_saved(const char *const paths[2], bool json)
     code = code == TT_EXIT_GOOD ? compare_files(c, json) : code;
     json_decref(c->sides[0].file);
     json_decref(c->sides[1].file);
+    json_decref(c->differences);
     json_decref(c->cells);
     tt_table_done(&c->table);
     free(c);

@@ -213,8 +213,9 @@ json_t *tt_meter_show_json(const struct tt_meter_job *job, const struct tt_meter
     for (size_t r = 0; r < n; r++) {
         json_array_append_new(array, tt_meter_row_json(&rows[r]));
     }
-    return json_pack("{s:s?, s:s, s:i, s:I, s:b, s:o, s:o, s:b}", "device", job->device, "policy",
-                     tt_meter_show_policy(job, policy), "compute_percent",
+    return json_pack("{s:s?, s:s, s:o, s:i, s:I, s:b, s:o, s:o, s:b}", "device", job->device,
+                     "policy", tt_meter_show_policy(job, policy), "cpu",
+                     tt_json_known(job->policy.cpu, 0), "compute_percent",
                      (int)job->compute_percent, "cell_ns", (json_int_t)job->cell_ns,
                      "policy_granted", find_refusal(rows, n) == 0, "rows", array, "machine",
                      tt_meter_advice_json(lines, count), "interrupted", tt_cli_interrupted());

@@ -348,6 +348,18 @@ class Comparisons(Meter):
             out, _ = self.meter("compare", "a.json", "b.json", "--json", codes=(0, 4))
             self.assertEqual(json.loads(out)["cells"][0]["misses"]["windows"], windows)
 
+    def test_saved_of_two_machines(self):
+        """What was not alike is said."""
+        steady = [10000 + 10 * (i % 7) for i in range(30)]
+        self.make("a.json", steady, compute_percent=80, cpu=0, machine=[{"name": "kernel", "value": "6.1", "advice": None}])
+        self.make("b.json", steady, compute_percent=50, cpu=None, machine=[{"name": "kernel", "value": "6.12", "advice": None}])
+        out, _ = self.meter("compare", "a.json", "b.json")
+        for line in ("cpu: A 0, B does not say", "compute_percent: A 80, B 50", "kernel: A 6.1, B 6.12"):
+            self.assertIn(f"Not alike: {line}\n", out)
+        answer = json.loads(self.meter("compare", "a.json", "b.json", "--json")[0])
+        self.assertEqual(answer["differences"][-1], {"name": "kernel", "a": "6.1", "b": "6.12"})
+        self.assertEqual(json.loads(self.meter("compare", "a.json", "a.json", "--json")[0])["differences"], [])
+
     def test_saved_without_its_policy(self):
         better = [13000 + 10 * (i % 5) for i in range(30)], [10000 + 10 * (i % 7) for i in range(30)]
         for granted, policies, code, first in (
