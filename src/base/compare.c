@@ -11,7 +11,7 @@
 
 #define SEED      1
 #define P_AT_MOST 0.01
-/* The same each time, and of ranks without equals the same sums: so many that chance is met well. */
+/* The same each time, of ranks the same sums too: so many that chance is met well. */
 #define DRAWS     5000
 #define P_OF_ALL  0.04 /* that any of those asked at once is found by chance */
 #define ALIKE_MIN 1.5  /* less is the noise of a correlation that is 0 */

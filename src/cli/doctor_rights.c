@@ -124,7 +124,9 @@ static void check_throttling(struct tt_doctor *doctor, const struct tt_machine_f
                    throttle->runtime_ns / TT_NS_PER_MS, throttle->period_ns / TT_NS_PER_MS);
     tt_check_costs(check, "if all of them together take more, they stand still for %" PRId64 " ms",
                    (throttle->period_ns - throttle->runtime_ns) / TT_NS_PER_MS);
-    tt_check_mend(check, "sudo sysctl kernel.sched_rt_runtime_us=-1");
+    tt_check_mend(check, throttle->fair_server ? "echo 0 | sudo tee "
+                                                 "/sys/kernel/debug/sched/fair_server/cpu*/runtime"
+                                               : "sudo sysctl kernel.sched_rt_runtime_us=-1");
 }
 
 static void check_governor(struct tt_doctor *doctor, const struct tt_machine_facts *machine)

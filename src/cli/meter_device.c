@@ -132,6 +132,11 @@ enum tt_exit tt_meter_device_say(int error)
 {
     if (error == -ENODEV) {
         tt_cli_say(TT_METER_COMMAND, "the sound card is gone");
+    } else if (error == -EOPNOTSUPP) {
+        tt_cli_say(
+            TT_METER_COMMAND,
+            "that device keeps no time (as ALSA's null): it takes all that comes at once, and "
+            "nothing can be late for it; give a sound card, or leave --device out");
     } else if (error == -EIO) {
         tt_cli_say(TT_METER_COMMAND, "the sound card does not play: its pointer stands still");
     } else {

@@ -156,10 +156,11 @@ enum tt_exit tt_meter_options_shape(struct tt_meter_job *job, const char *comman
         return TT_EXIT_USAGE;
     }
     if (tt_meter_shape_parse(text, job->rate_hz, &job->shapes[job->shape_count]) != 0) {
-        tt_cli_say(command,
-                   "%s is no buffer: give frames x fragments, such as 64x3 or 128x2@48000: 16 to "
-                   "16384 frames, 2 to %d fragments",
-                   text, TT_FRAGMENT_COUNT_MAX);
+        tt_cli_say(
+            command,
+            "\"%s\" is no buffer: give frames x fragments, such as 64x3 or 128x2@48000: 16 to "
+            "16384 frames, 2 to %d fragments",
+            text, TT_FRAGMENT_COUNT_MAX);
         return TT_EXIT_USAGE;
     }
     job->shape_count++;

@@ -4,6 +4,7 @@
 #include "cli/meter_setting.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +23,14 @@ static bool take_number(const char *text, long least, long most, int *ret_number
     }
     *ret_number = (int)value;
     return true;
+}
+
+static bool is_no_processor(const char *word)
+{
+    int cpu;
+
+    return strncmp(word, "cpu=", 4) == 0 && take_number(word + 4, 0, INT_MAX, &cpu) &&
+           cpu >= (int)tt_machine_processors();
 }
 
 static bool take_word(struct tt_meter_setting *setting, const char *word)
@@ -63,11 +72,20 @@ int tt_meter_setting_parse(const char *text, const struct tt_meter_job *job,
         char word[64];
         size_t length = strcspn(at, ",");
 
+        if (strcmp(at, "run=") == 0) {
+            tt_cli_say(COMMAND, "%s: run= takes a command, as in run='tuna -q eth0 -c 1'", text);
+            return -EINVAL;
+        }
         if (strncmp(at, "run=", 4) == 0) {
             setting.run = at + 4;
             break;
         }
         snprintf(word, sizeof(word), "%.*s", (int)length, at);
+        if (length < sizeof(word) && is_no_processor(word)) {
+            tt_cli_say(COMMAND, "%s: there is no processor %s; this machine has 0 to %ld", text,
+                       word + strlen("cpu="), (long)tt_machine_processors() - 1);
+            return -EINVAL;
+        }
         if (length >= sizeof(word) || !take_word(&setting, word)) {
             tt_cli_say(COMMAND,
                        "%s: what is `%s`? Give policy=fifo|rr|deadline|other, priority=1..99, "

@@ -96,17 +96,6 @@ int64_t tt_machine_own_user_ns(void)
            (own.ru_utime.tv_usec + children.ru_utime.tv_usec) * TT_NS_PER_US;
 }
 
-void tt_machine_throttle(struct tt_machine_throttle *ret_throttle)
-{
-    int64_t runtime_us = tt_machine_file_number("/proc/sys/kernel/sched_rt_runtime_us");
-    int64_t period_us = tt_machine_file_number("/proc/sys/kernel/sched_rt_period_us");
-
-    ret_throttle->runtime_ns =
-        runtime_us == TT_MACHINE_UNKNOWN ? TT_MACHINE_UNKNOWN : runtime_us * TT_NS_PER_US;
-    ret_throttle->period_ns =
-        period_us == TT_MACHINE_UNKNOWN ? TT_MACHINE_UNKNOWN : period_us * TT_NS_PER_US;
-}
-
 /* "some avg10=0.00 avg60=0.00 avg300=0.00 total=12345" */
 static int64_t pressure_total_us(const char *path)
 {

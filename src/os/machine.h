@@ -30,11 +30,23 @@ int64_t tt_machine_tick_ns(void);
 int64_t tt_machine_own_user_ns(void);
 unsigned tt_machine_processors(void);
 
-/* Real-time throttling: threads with real-time priority have runtime of each period. A runtime
- * below 0: no limit. TT_MACHINE_UNKNOWN where it cannot be told. */
+/* Of the kernel's own configuration. */
+struct tt_machine_config {
+    const char *preemption; /* what CONFIG_PREEMPT_… it was built with: "none" …; "": not known */
+    bool rt_groups;         /* CONFIG_RT_GROUP_SCHED */
+};
+/* false: it is nowhere to be had. */
+bool tt_machine_config(struct tt_machine_config *ret_config);
+/* Linux 6.12 and later, but where real-time threads are in groups: other threads are kept from
+ * starving by a server of their own, and not by a limit for the real-time ones. */
+bool tt_machine_has_fair_server(const char *release, bool rt_groups);
+
+/* Real-time throttling: threads with real-time priority have runtime of each period, where others
+ * want the rest. A runtime below 0: no limit. TT_MACHINE_UNKNOWN where it cannot be told. */
 struct tt_machine_throttle {
     int64_t runtime_ns;
     int64_t period_ns;
+    bool fair_server; /* it is this that takes the rest; else sched_rt_runtime_us limits it */
 };
 void tt_machine_throttle(struct tt_machine_throttle *ret_throttle);
 

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "os/machine.h"
@@ -78,45 +77,6 @@ static int64_t meminfo_bytes(const char *key)
     return find_value("/proc/meminfo", key, text, sizeof(text)) == 0
                ? strtoll(text, NULL, 10) * 1024
                : TT_MACHINE_UNKNOWN;
-}
-
-/* What the kernel does now, where this process may read it, or what it was booted with: "full". */
-static void add_preemption_mode(struct tt_machine_facts *facts)
-{
-    static const char option[] = "preempt=";
-    size_t n = strlen(facts->preemption);
-    char text[4096];
-    const char *mode = NULL;
-
-    if (tt_machine_file_text("/sys/kernel/debug/sched/preempt", text, sizeof(text)) == 0) {
-        mode = strchr(text, '('); /* none voluntary (full) lazy */
-        mode = mode ? mode + 1 : NULL;
-    } else if (tt_machine_file_text("/proc/cmdline", text, sizeof(text)) == 0) {
-        mode = strstr(text, option);
-        mode = mode && (mode == text || mode[-1] == ' ') ? mode + strlen(option) : NULL;
-    }
-    if (mode) {
-        snprintf(facts->preemption + n, sizeof(facts->preemption) - n, " (%.*s)",
-                 (int)strcspn(mode, ") \n"), mode);
-    }
-}
-
-static void find_kernel(struct tt_machine_facts *facts)
-{
-    struct utsname name;
-
-    if (uname(&name) != 0) {
-        return;
-    }
-    snprintf(facts->kernel, sizeof(facts->kernel), "%.*s", TT_MACHINE_TEXT - 1, name.release);
-    snprintf(facts->preemption, sizeof(facts->preemption), "%s",
-             tt_machine_file_number("/sys/kernel/realtime") == 1 ? "PREEMPT_RT"
-             : strstr(name.version, "PREEMPT_DYNAMIC")           ? "PREEMPT_DYNAMIC"
-             : strstr(name.version, "PREEMPT")                   ? "PREEMPT"
-                                                                 : "voluntary or none");
-    if (strcmp(facts->preemption, "PREEMPT_DYNAMIC") == 0) {
-        add_preemption_mode(facts);
-    }
 }
 
 static void find_processor(struct tt_machine_facts *facts)
@@ -227,7 +187,7 @@ void tt_machine_facts(int cpu, struct tt_machine_facts *ret_facts)
     int looked_at = cpu < 0 ? 0 : cpu;
     int64_t swap_free;
 
-    find_kernel(&facts);
+    tt_machine_kernel(&facts);
     find_processor(&facts);
     find_limits(&facts);
     tt_machine_throttle(&facts.throttle);

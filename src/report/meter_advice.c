@@ -76,13 +76,18 @@ static void add_limits(struct list *list, const struct tt_machine_facts *facts, 
     } else if (facts->throttle.runtime_ns < 0) {
         add(list, "real-time throttling", "off");
     } else {
-        advise(add(list, "real-time throttling", "%" PRId64 " of %" PRId64 " ms",
-                   facts->throttle.runtime_ns / TT_NS_PER_MS,
-                   facts->throttle.period_ns / TT_NS_PER_MS),
-               throttled,
-               "real-time threads took more than that: find which (top -H); the limit keeps the "
-               "machine usable, sudo sysctl kernel.sched_rt_runtime_us=-1 lifts it, 950000 sets it "
-               "again");
+        advise(
+            add(list, "real-time throttling", "%" PRId64 " of %" PRId64 " ms",
+                facts->throttle.runtime_ns / TT_NS_PER_MS,
+                facts->throttle.period_ns / TT_NS_PER_MS),
+            throttled,
+            facts->throttle.fair_server
+                ? "real-time threads took more than that, and the fair server let others run: "
+                  "find which (top -H); it keeps the machine usable, and as root echo 0 into "
+                  "runtime of /sys/kernel/debug/sched/fair_server/cpu* stops it"
+                : "real-time threads took more than that: find which (top -H); the limit keeps "
+                  "the machine usable, sudo sysctl kernel.sched_rt_runtime_us=-1 lifts it, 950000 "
+                  "sets it again");
     }
 }
 

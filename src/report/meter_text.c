@@ -63,7 +63,8 @@ const char *tt_meter_cause_text(enum tt_cause cause)
 {
     static const char *const texts[] = {
         [TT_CAUSE_OTHERS] = "other threads that had the CPU",
-        [TT_CAUSE_THROTTLED] = "real-time throttling (kernel.sched_rt_runtime_us)",
+        [TT_CAUSE_THROTTLED] =
+            "real-time throttling (kernel.sched_rt_runtime_us, or the fair server)",
         [TT_CAUSE_STOPPED] = "a stop of the whole program (SIGSTOP, a debugger, a freezer)",
         [TT_CAUSE_FAULT] = "pages that had to come from the disk",
         [TT_CAUSE_SLOWER] = "a computation that took more CPU time (a busy sibling of the core, a "

@@ -58,6 +58,16 @@ static int start_capture(struct tt_meter_card *card)
     return error < 0 ? error : start_one(card->capture);
 }
 
+/* Just filled, it wants all of it again: what comes is not played, and nothing is late for it. */
+static bool keeps_no_time(struct tt_card *playback, int64_t start_ns)
+{
+    int64_t buffer_ns = tt_frames_to_ns(playback->buffer_frames, playback->rate_hz);
+    struct tt_card_sight sight;
+
+    return playback->ops->see(playback, &sight) == 0 && sight.mono_ns - start_ns < buffer_ns / 2 &&
+           sight.ready >= playback->buffer_frames;
+}
+
 int tt_meter_card_start(struct tt_meter_card *card, struct tt_meter_host *host,
                         int64_t *ret_start_ns)
 {
@@ -68,6 +78,9 @@ int tt_meter_card_start(struct tt_meter_card *card, struct tt_meter_host *host,
         return error;
     }
     *ret_start_ns = host->ops->now_ns(host);
+    if (keeps_no_time(card->playback, *ret_start_ns)) {
+        return -EOPNOTSUPP;
+    }
     card->frame_zero_ns = *ret_start_ns;
     card->offset_ns = 0;
     card->next_mark_ns = *ret_start_ns + MARK_EVERY_NS;

@@ -35,6 +35,7 @@ EXTRA = {
     "plan": HEAP,
     "plan_slots": HEAP,
     "bound": HEAP,
+    "compare": MATHS,
     "media_clock": MATHS,
     "hist": MATHS,
     "pcm_float": MATHS,

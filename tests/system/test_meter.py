@@ -70,6 +70,10 @@ class WrongInput(Meter):
 
     def test_options(self):
         self.refused("--load", "disk", says="idle, proc, write")
+        self.refused("compare", "cpu=4000", "cpu=0", says="there is no processor 4000; this machine has 0 to")
+        self.refused("compare", "cpu=0", "run=", says="run= takes a command")
+        _, said = self.meter("--device", "null", "--time", "1s", "--load", "idle", codes=(3,))
+        self.assertIn("keeps no time", said)
         self.refused("--policy", "batch", says="fifo, rr, deadline or other")
         self.refused("--compute", "100", says="from 0 to 99")
         self.refused("--cpu", "4096", says="give a number from 0")

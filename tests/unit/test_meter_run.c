@@ -9,6 +9,7 @@
 
 #include "base/ns.h"
 #include "os/memory.h"
+#include "os/machine.h"
 #include "run/meter.h"
 
 #define PLAN_NS   (10 * TT_NS_PER_S)
@@ -106,9 +107,25 @@ static void corrected(void **state)
     assert_int_equal(made.host.unit_ps, 1);
 }
 
+/* Who keeps others from starving: by the kernel's number, and how it was built. */
+static void fair_server(void **state)
+{
+    (void)state;
+    assert_false(tt_machine_has_fair_server("6.1.0-40-amd64", false));
+    assert_false(tt_machine_has_fair_server("6.11.10", false));
+    assert_true(tt_machine_has_fair_server("6.12.0", false));
+    assert_true(tt_machine_has_fair_server("6.12", false));
+    assert_true(tt_machine_has_fair_server("6.18.44-x", false));
+    assert_true(tt_machine_has_fair_server("7.0", false));
+    assert_false(tt_machine_has_fair_server("6.18.44", true));
+    assert_false(tt_machine_has_fair_server("5.15.0", false));
+    assert_false(tt_machine_has_fair_server("", false));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fair_server),
         cmocka_unit_test(slow_taking),
         cmocka_unit_test(before_it_began),
         cmocka_unit_test(corrected),

@@ -162,6 +162,9 @@ static void advice(void **state)
     assert_string_equal(advice_on(&facts, false, "real-time throttling"), "");
     assert_non_null(strstr(advice_on(&facts, true, "real-time throttling"),
                            "sudo sysctl kernel.sched_rt_runtime_us=-1"));
+    facts.throttle.fair_server = true;
+    assert_string_equal(advice_on(&facts, false, "real-time throttling"), "");
+    assert_non_null(strstr(advice_on(&facts, true, "real-time throttling"), "fair_server/cpu"));
     assert_string_equal(advice_on(&facts, false, "who ran instead"), "");
     assert_non_null(strstr(advice_on(&facts, false, "osnoise tracer"), "CONFIG_OSNOISE_TRACER"));
     facts.trace_error = -ENOENT;
@@ -181,6 +184,7 @@ int main(void)
         cmocka_unit_test_setup(noisy_loads_are_told, make_row),
         cmocka_unit_test_setup(no_buffer_is_long_enough, make_row),
         cmocka_unit_test_setup(verdict_of_each_load, make_row),
+        cmocka_unit_test(fair_server),
         cmocka_unit_test(advice),
     };
     int failed = 1;
