@@ -93,6 +93,13 @@ static enum tt_exit judge_required(const struct tt_meter_job *job, const struct 
         }
         return TT_EXIT_GOOD;
     }
+    if (verdict->failed > 0) {
+        tt_cli_say(TT_METER_COMMAND,
+                   "%s cannot be said to be held: the load %s was not at work all the time; the "
+                   "reason is above",
+                   shape, row->results[verdict->first_failed].load_name);
+        return TT_EXIT_INCONCLUSIVE;
+    }
     tt_cli_say(
         TT_METER_COMMAND,
         "not enough data to say that %s is held: no dropout, but in %s only; that takes 30 s "

@@ -32,8 +32,9 @@ static enum tt_verdict_kind kind_of(const struct tt_verdict_input *input)
     if (input->dropouts > 0) {
         return noisy(input) ? TT_VERDICT_TOO_NOISY : TT_VERDICT_NOT_SAFE;
     }
-    return clean_one_in_ns(input->measured_ns) >= TT_VERDICT_SAFE_ONE_IN_NS ? TT_VERDICT_SAFE
-                                                                            : TT_VERDICT_NOT_ENOUGH;
+    return !input->load_failed && clean_one_in_ns(input->measured_ns) >= TT_VERDICT_SAFE_ONE_IN_NS
+               ? TT_VERDICT_SAFE
+               : TT_VERDICT_NOT_ENOUGH;
 }
 
 static bool worse(const struct tt_verdict_input *a, const struct tt_verdict_input *b)
@@ -58,6 +59,9 @@ void tt_verdict_find(const struct tt_verdict_input *inputs, size_t count,
         verdict.measured_ns += input->measured_ns;
         verdict.shortest_ns = tt_min64(verdict.shortest_ns, input->measured_ns);
         verdict.worst = worse(input, &inputs[verdict.worst]) ? i : verdict.worst;
+        if (input->load_failed && verdict.failed++ == 0) {
+            verdict.first_failed = i;
+        }
         verdict.slowest =
             input->share_per_mille > inputs[verdict.slowest].share_per_mille ? i : verdict.slowest;
     }
@@ -74,7 +78,8 @@ void tt_verdict_find(const struct tt_verdict_input *inputs, size_t count,
 
 bool tt_verdict_shows_held(const struct tt_verdict *verdict, int64_t buffer_ns)
 {
-    return verdict->dropouts == 0 && verdict->one_in_ns >= TT_VERDICT_HELD_ONE_IN_NS &&
+    return verdict->dropouts == 0 && verdict->failed == 0 &&
+           verdict->one_in_ns >= TT_VERDICT_HELD_ONE_IN_NS &&
            verdict->shortest_ns >= TT_VERDICT_HELD_BUFFERS * buffer_ns;
 }
 

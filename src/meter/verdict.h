@@ -6,7 +6,8 @@
  * most one in ten minutes. Time under one load says nothing of another. One dropout is enough for
  * "not safe", except where the machine did other work, which the meter did not make, in the time in
  * which they fell: then it is too noisy to say. Of all together, the worst of these holds: not
- * safe, too noisy, not enough, safe.
+ * safe, too noisy, not enough, safe. A time in which the load was not at work all the while shows
+ * nothing of it: no dropout there is not enough, however long, and nothing is held.
  */
 #ifndef TT_METER_VERDICT_H
 #define TT_METER_VERDICT_H
@@ -27,6 +28,7 @@ struct tt_verdict_input {
     enum tt_cause cause;       /* of most of them; TT_CAUSES: none known */
     int64_t cause_per_mille;
     int64_t share_per_mille; /* of its time, that a computation usually takes; or unknown */
+    bool load_failed;        /* it ended early, or came to nothing */
 };
 
 /* The better ones first. */
@@ -52,6 +54,8 @@ struct tt_verdict {
     int64_t foreign_per_mille; /* of the worst */
     enum tt_cause cause;       /* of the worst */
     int64_t cause_per_mille;
+    size_t failed;           /* so many loads failed, … */
+    size_t first_failed;     /* … the first of them this one */
     size_t slowest;          /* the load with the greatest share … */
     int64_t share_per_mille; /* … and that */
 };
@@ -67,7 +71,7 @@ void tt_verdict_find(const struct tt_verdict_input *inputs, size_t count,
                      struct tt_verdict *ret_verdict);
 
 /* Whether a clean run is long enough to be called held: at most one dropout in ten seconds (95 %),
- * and under each load the buffer was used up ten times. */
+ * and under each load, none of which failed, the buffer was used up ten times. */
 bool tt_verdict_shows_held(const struct tt_verdict *verdict, int64_t buffer_ns);
 
 /* "safe", "not_safe", "not_enough_data", "too_noisy". */

@@ -102,6 +102,15 @@ static int64_t share_per_mille(const struct tt_cell *cell)
            cell->period_ns;
 }
 
+/* Whether it was not at work all the while. */
+static bool load_failed(const struct tt_meter_result *result)
+{
+    const struct tt_load_done *done = &result->load;
+
+    return done->error != 0 || (strcmp(result->load_name, "idle") != 0 && done->elapsed_ns > 0 &&
+                                done->rounds == 0 && done->bytes == 0);
+}
+
 static void find_input(const struct tt_meter_row *row, size_t load, struct tt_verdict_input *input)
 {
     const struct tt_meter_result *result = &row->results[load];
@@ -112,6 +121,7 @@ static void find_input(const struct tt_meter_row *row, size_t load, struct tt_ve
         .measured_ns = result->measured_ns,
         .foreign_per_mille = result->foreign_per_mille,
         .share_per_mille = share_per_mille(result->cell),
+        .load_failed = load_failed(result),
     };
     input->cause = tt_cell_main_cause(result->cell, &input->cause_per_mille);
 }
@@ -265,6 +275,21 @@ static void add_clean(const struct tt_meter_row *row, const struct tt_verdict *v
     add(text, TT_METER_TEXT, " (95 %%)");
 }
 
+static void add_failed_loads(const struct tt_meter_row *row, char text[TT_METER_TEXT])
+{
+    for (size_t i = 0; i < row->count; i++) {
+        const struct tt_meter_result *result = &row->results[i];
+
+        if (load_failed(result)) {
+            add(text, TT_METER_TEXT, "; the load %s %s%s%s: it shows nothing of that one",
+                tt_meter_load_text(result->load_name),
+                result->load.error != 0 ? "ended early (" : "did nothing",
+                result->load.error != 0 ? strerror(-result->load.error) : "",
+                result->load.error != 0 ? ")" : "");
+        }
+    }
+}
+
 const char *tt_meter_verdict_text(const struct tt_meter_row *row, const struct tt_verdict *verdict,
                                   char ret_text[TT_METER_TEXT])
 {
@@ -286,6 +311,7 @@ const char *tt_meter_verdict_text(const struct tt_meter_row *row, const struct t
         add_not_safe(row, verdict, ret_text);
         break;
     }
+    add_failed_loads(row, ret_text);
     return ret_text;
 }
 
@@ -302,6 +328,9 @@ const char *tt_meter_verdict_short(const struct tt_verdict *verdict,
     case TT_VERDICT_TOO_NOISY:
         return "too noisy";
     default:
+        if (verdict->failed > 0) {
+            return "load failed";
+        }
         snprintf(ret_text, TT_DURATION_TEXT, "< 1 in %.16s",
                  tt_duration_text(verdict->one_in_ns, rate));
         return ret_text;

@@ -220,6 +220,14 @@ static void verdicts(void **state)
     verdict = judge(inputs, 2);
     assert_int_equal(verdict.kind, TT_VERDICT_SAFE);
     assert_in_range(verdict.worst_one_in_ns, 600 * TT_NS_PER_S, 601 * TT_NS_PER_S);
+    assert_true(tt_verdict_shows_held(&verdict, 4 * TT_NS_PER_MS));
+    inputs[1].load_failed = true; /* of a load that was not there the time shows nothing */
+    verdict = judge(inputs, 2);
+    assert_int_equal(verdict.kind, TT_VERDICT_NOT_ENOUGH);
+    assert_int_equal(verdict.failed, 1);
+    assert_int_equal(verdict.first_failed, 1);
+    assert_false(tt_verdict_shows_held(&verdict, 4 * TT_NS_PER_MS));
+    inputs[1].load_failed = false;
     inputs[0].measured_ns -= 5 * TT_NS_PER_S;
     verdict = judge(inputs, 2);
     assert_int_equal(verdict.kind, TT_VERDICT_NOT_ENOUGH);
