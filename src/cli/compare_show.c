@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/min_max.h"
 #include "report/out.h"
 #include "report/html_chart.h"
 #include "report/json.h"
@@ -78,7 +79,7 @@ static void show_answers(const struct tt_compared *compared, const struct tt_out
         if (result->answer == TT_COMPARE_TOO_FEW) {
             tt_table_cell(&table, "-");
         } else {
-            tt_table_cell(&table, "%.3f", result->p);
+            tt_table_cell(&table, result->p < 0.001 ? "< 0.001" : "%.3f", result->p);
         }
         tt_table_cell(&table, "%s", tt_compare_answer_text(result->answer));
     }
@@ -160,10 +161,22 @@ static json_t *json_all(const struct tt_compared *compared)
 
 static void draw(struct tt_html *page, const struct tt_compared *compared)
 {
+    int64_t spans_ns[2];
+
+    for (int i = 0; i < 2; i++) {
+        spans_ns[i] = compared->streams[i]->last_ns - compared->streams[i]->first_ns;
+    }
     for (int i = 0; i < 2; i++) {
         const struct tt_observed *o = compared->streams[i];
-        const struct tt_chart interval = {"Interval over time", "interval", NULL, 0};
-        const struct tt_chart tail = {"Lateness, the tail", "lateness", NULL, 0};
+        const struct tt_observed *other = compared->streams[1 - i];
+        const struct tt_chart interval = {.caption = "Interval over time",
+                                          .quantity = "interval",
+                                          .start_ns = o->first_ns,
+                                          .span_ns = tt_max64(spans_ns[0], spans_ns[1]),
+                                          .beside = &other->interval_history};
+        const struct tt_chart tail = {.caption = "Lateness, the tail",
+                                      .quantity = "lateness",
+                                      .tail_beside = &other->lateness};
 
         tt_html_heading(page, sides[i]);
         tt_html_row_begin(page);

@@ -142,7 +142,7 @@ static void add_row(struct comparison *c, const char *figure,
     tt_table_cell(&c->table, few ? "-" : "%.2f", result->b * scale);
     tt_table_cell(&c->table, few ? "-" : "%+.2f", result->difference * scale);
     tt_table_cell(&c->table, few ? "-" : "%.2f", result->floor * scale);
-    tt_table_cell(&c->table, few ? "-" : "%.3f", result->p);
+    tt_table_cell(&c->table, few ? "-" : result->p < 0.001 ? "< 0.001" : "%.3f", result->p);
     tt_table_cell(&c->table, "%zu", result->windows);
     tt_table_cell(&c->table, few || !counts ? "-" : "%zu", result->a_any);
     tt_table_cell(&c->table, few || !counts ? "-" : "%zu", result->b_any);

@@ -13,12 +13,23 @@
 static void draw_stream(struct tt_html *page, size_t number, const struct tt_observed *o)
 {
     const struct tt_chart_mark late = {0, "presentation"};
-    const struct tt_chart interval = {"Interval between arrivals", "interval", NULL, 0};
-    const struct tt_chart spread = {"Intervals, how many of each", "interval", NULL, 0};
-    const struct tt_chart lateness = {"Lateness over time", "lateness", NULL, 0};
-    const struct tt_chart histogram = {"Lateness, how many of each", "lateness", NULL, 0};
-    const struct tt_chart tail = {"Lateness, the tail", "lateness", NULL, 0};
-    const struct tt_chart margin = {"Margin before presentation", "margin", &late, 1};
+    const struct tt_chart interval = {.caption = "Interval between arrivals",
+                                      .quantity = "interval",
+                                      .start_ns = o->first_ns,
+                                      .span_ns = o->last_ns - o->first_ns};
+    const struct tt_chart spread = {.caption = "Intervals, how many of each",
+                                    .quantity = "interval"};
+    const struct tt_chart lateness = {.caption = "Lateness over time",
+                                      .quantity = "lateness",
+                                      .start_ns = o->first_ns,
+                                      .span_ns = o->last_ns - o->first_ns};
+    const struct tt_chart histogram = {.caption = "Lateness, how many of each",
+                                       .quantity = "lateness"};
+    const struct tt_chart tail = {.caption = "Lateness, the tail", .quantity = "lateness"};
+    const struct tt_chart margin = {.caption = "Margin before presentation",
+                                    .quantity = "margin",
+                                    .marks = &late,
+                                    .mark_count = 1};
     char heading[TT_STREAM_ID_TEXT + TT_SUBTYPE_TEXT + 40];
     char id[TT_STREAM_ID_TEXT];
     char subtype[TT_SUBTYPE_TEXT];

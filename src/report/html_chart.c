@@ -202,16 +202,19 @@ static void tail_early(struct tail *tail, const struct tt_hist *hist)
  * looks for. Where values are on both sides, or none is small, sizes begin at 1 ns. */
 static void tail_axes(struct tail *tail, const struct tt_chart *chart, const struct tt_hist *hist)
 {
-    double size = fmax(fabs((double)hist->min), fabs((double)hist->max));
+    const struct tt_hist *beside =
+        chart->tail_beside && chart->tail_beside->n > 0 ? chart->tail_beside : hist;
+    double min = fmin((double)hist->min, (double)beside->min);
+    double size = fmax(fabs(min), fmax(fabs((double)hist->max), fabs((double)beside->max)));
     double to;
 
     for (size_t i = 0; i < chart->mark_count; i++) {
         size = fmax(size, (double)chart->marks[i].at_ns);
     }
     to = pow(10, ceil(log10(fmax(size, 10))));
-    tail->across = axis_across(
-        hist->min > 0 ? fmin(pow(10, floor(log10((double)hist->min))), to / 10) : 1, to, true);
-    tail->up = axis_up(pow(10, floor(log10(1 / (double)hist->n) - 1e-9)), 1, true);
+    tail->across = axis_across(min > 0 ? fmin(pow(10, floor(log10(min))), to / 10) : 1, to, true);
+    tail->up = axis_up(pow(10, floor(log10(1 / fmax((double)hist->n, (double)beside->n)) - 1e-9)),
+                       1, true);
 }
 
 void tt_chart_tail(struct tt_html *page, const struct tt_chart *chart, const struct tt_hist *hist)
@@ -263,13 +266,13 @@ static void band_bounds(const struct tt_history *history, double *ret_least, dou
 }
 
 /* One rectangle a cell, at least a line: a stretch without values stays empty. */
-static void band_draw(FILE *out, const struct tt_history *history, const struct tt_axis *across,
-                      const struct tt_axis *up)
+static void band_draw(FILE *out, const struct tt_history *history, double lead_ns,
+                      const struct tt_axis *across, const struct tt_axis *up)
 {
     fputs("<path class=\"band\" d=\"", out);
     for (size_t i = 0; i < history->used; i++) {
         const struct tt_history_cell *cell = &history->cells[i];
-        double from = (double)i * (double)history->cell_ns;
+        double from = lead_ns + (double)i * (double)history->cell_ns;
 
         if (cell->n > 0) {
             fprintf(out, "M%.1f %.1fH%.1fV%.1fH%.1fz", tt_axis_place(across, from),
@@ -284,6 +287,8 @@ static void band_draw(FILE *out, const struct tt_history *history, const struct 
 void tt_chart_timeline(struct tt_html *page, const struct tt_chart *chart,
                        const struct tt_history *history)
 {
+    double lead_ns =
+        chart->start_ns != 0 ? fmax((double)history->start_ns - (double)chart->start_ns, 0) : 0;
     double span_ns = (double)history->used * (double)history->cell_ns;
     char description[DESCRIPTION];
     char text[4][TT_AXIS_TEXT];
@@ -297,17 +302,24 @@ void tt_chart_timeline(struct tt_html *page, const struct tt_chart *chart,
         return;
     }
     band_bounds(history, &least, &most);
-    room = fmax((most - least) * 0.05, 1);
-    across = axis_across(0, span_ns, false);
-    up = axis_up(least - room, most + room, false);
+    across = axis_across(0, chart->span_ns > 0 ? (double)chart->span_ns : lead_ns + span_ns, false);
     snprintf(description, sizeof(description),
              "From the least to the greatest value of every %s, over %s: between %s and %s.",
              tt_axis_time((double)history->cell_ns, text[0]), tt_axis_time(span_ns, text[1]),
              tt_axis_time(least, text[2]), tt_axis_time(most, text[3]));
+    if (chart->beside && chart->beside->used > 0) {
+        double other[2];
+
+        band_bounds(chart->beside, &other[0], &other[1]);
+        least = fmin(least, other[0]);
+        most = fmax(most, other[1]);
+    }
+    room = fmax((most - least) * 0.05, 1);
+    up = axis_up(least - room, most + room, false);
     tt_html_svg_begin(page, TT_CHART_WIDTH, TT_CHART_HEIGHT, chart->caption, description);
     tt_axis_draw(page, &across, TT_AXIS_TIME, false, "time since the first");
     tt_axis_draw(page, &up, TT_AXIS_TIME, true, chart->quantity);
-    band_draw(page->file.out, history, &across, &up);
+    band_draw(page->file.out, history, lead_ns, &across, &up);
     draw_marks(page, chart, &up, true);
     tt_html_svg_end(page);
 }

@@ -23,6 +23,13 @@ struct tt_chart {
     const char *quantity; /* what a value is, for the axis: "lateness" */
     const struct tt_chart_mark *marks;
     size_t mark_count;
+    /* For drawings that are looked at together, as one. A timeline's time from start_ns on, for
+     * span_ns; 0: its own. Its values, and the sizes of a tail, are drawn as large as these are;
+     * NULL: it stands alone. */
+    int64_t start_ns;
+    int64_t span_ns;
+    const struct tt_history *beside;
+    const struct tt_hist *tail_beside;
 };
 
 /* Counts in up to 48 bars, from the 0.1 % to the 99.9 % percentile. Nothing where it is empty. */

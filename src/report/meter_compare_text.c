@@ -39,6 +39,7 @@ const char *tt_meter_compare_text(const char *what, const struct tt_compare_resu
     char a[SIDE_TEXT];
     char b[SIDE_TEXT];
     char answer[SIDE_TEXT];
+    char p[16];
 
     if (result->answer == TT_COMPARE_TOO_FEW) {
         snprintf(ret_text, TT_METER_TEXT, "%s: not enough data: %zu %s of each, %d are needed",
@@ -46,11 +47,12 @@ const char *tt_meter_compare_text(const char *what, const struct tt_compare_resu
                  TT_COMPARE_WINDOWS_MIN);
         return ret_text;
     }
+    snprintf(p, sizeof(p), result->p < 0.001 ? "< 0.001" : "= %.3f", result->p);
     snprintf(ret_text, TT_METER_TEXT,
-             "%s: A %s, B %s: %s, difference %+.2f (A/A floor %.2f, p = %.3f, %zu windows of each)",
+             "%s: A %s, B %s: %s, difference %+.2f (A/A floor %.2f, p %s, %zu windows of each)",
              what, side_text(result->a, result->a_any, unit, a),
              side_text(result->b, result->b_any, unit, b), answer_text(result, answer),
-             result->difference * scale, result->floor * scale, result->p, result->windows);
+             result->difference * scale, result->floor * scale, p, result->windows);
     return ret_text;
 }
 

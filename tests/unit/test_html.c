@@ -117,7 +117,10 @@ static void test_page_into_what_is_there(void **state)
 static void draw(struct tt_html *page, const struct tt_hist *hist, const struct tt_history *history)
 {
     static const struct tt_chart_mark marks[] = {{1500, "deadline"}, {90000, "period"}};
-    struct tt_chart chart = {"Lateness", "lateness", marks, TT_COUNT_OF(marks)};
+    struct tt_chart chart = {.caption = "Lateness",
+                             .quantity = "lateness",
+                             .marks = marks,
+                             .mark_count = TT_COUNT_OF(marks)};
 
     tt_html_row_begin(page);
     tt_chart_timeline(page, &chart, history);
@@ -214,7 +217,10 @@ static void test_what_is_outside_is_counted(void **state)
 static void test_tail_reaches_its_marks(void **state)
 {
     static const struct tt_chart_mark marks[] = {{1300000, "buffer"}};
-    struct tt_chart chart = {"Lateness", "lateness", marks, TT_COUNT_OF(marks)};
+    struct tt_chart chart = {.caption = "Lateness",
+                             .quantity = "lateness",
+                             .marks = marks,
+                             .mark_count = TT_COUNT_OF(marks)};
     struct tt_hist *hist = calloc(1, sizeof(*hist));
     struct tt_html page;
     char *text;
@@ -239,7 +245,10 @@ static void test_names_of_close_marks(void **state)
 {
     static const struct tt_chart_mark marks[] = {
         {1000000, "2 fragments"}, {2000000, "3"}, {3000000, "4"}};
-    struct tt_chart chart = {"Lateness", "lateness", marks, TT_COUNT_OF(marks)};
+    struct tt_chart chart = {.caption = "Lateness",
+                             .quantity = "lateness",
+                             .marks = marks,
+                             .mark_count = TT_COUNT_OF(marks)};
     struct tt_hist *hist = calloc(1, sizeof(*hist));
     struct tt_html page;
     char *text;
