@@ -268,7 +268,13 @@ static bool obey(struct watch *watch)
     struct tt_watch_view view;
 
     while (watch->screen && (wish = tt_watch_screen_key(watch->screen)) != TT_WISH_NOTHING) {
-        if (wish == TT_WISH_QUIT || (wish == TT_WISH_RESET && reset(watch) != 0)) {
+        if (wish == TT_WISH_QUIT) {
+            return false;
+        }
+        if (wish == TT_WISH_RESET && watch->metrics) {
+            tt_watch_screen_say(watch->screen, "not reset: --metrics serves these counts, and they "
+                                               "only grow");
+        } else if (wish == TT_WISH_RESET && reset(watch) != 0) {
             return false;
         }
         view = live_view(watch);

@@ -28,7 +28,7 @@
 #define TEXT_BYTES  1024
 #define KEYS        "q quit  up/down choose  s sort  p pause  r reset  w save a page"
 #define KEYS_NARROW "q quit s sort p pause r reset w save"
-#define FULL_WIDTH  90 /* of a row; below it what matters most is shown alone, in 39 cells */
+#define FULL_WIDTH  79 /* of a row; below it what matters most is shown alone, in 39 cells */
 #define ID_NARROW   7  /* its end: the number of a talker's stream */
 
 enum { COLOUR_GOOD = 1, COLOUR_WARNING, COLOUR_FAULT };
@@ -189,15 +189,8 @@ static int margin_colour(const struct tt_observed *o)
     return o->margin.n == 0 ? 0 : o->margin.min < 0 ? COLOUR_FAULT : COLOUR_GOOD;
 }
 
-static void time_cell(WINDOW *sheet, int colour, bool known, int64_t ns)
-{
-    char text[TT_AXIS_TEXT];
-
-    cell(sheet, colour, " %12s", known ? tt_axis_time((double)ns, text) : "-");
-}
-
 /* To four digits, which with their unit have room in so few cells. */
-static void narrow_time(WINDOW *sheet, int colour, bool known, int64_t ns)
+static void time_cell(WINDOW *sheet, int colour, bool known, int64_t ns)
 {
     char text[TT_AXIS_TEXT];
     double power = ns == 0 ? 1 : pow(10, floor(log10(fabs((double)ns))) - 3);
@@ -217,9 +210,9 @@ static void draw_narrow(WINDOW *sheet, const struct tt_watch_row *row, int y, bo
     cell(sheet, 0, "%2zu %7s", row->number, o->avtp.sv ? text + length - ID_NARROW : "-");
     wattrset(sheet, A_NORMAL);
     cell(sheet, o->lost > 0 ? COLOUR_FAULT : COLOUR_GOOD, " %6" PRIu64, o->lost);
-    narrow_time(sheet, row->late_ns > 1000000 ? COLOUR_WARNING : 0, row->late_ns > INT64_MIN,
-                row->late_ns);
-    narrow_time(sheet, margin_colour(o), o->margin.n > 0, o->margin.min);
+    time_cell(sheet, row->late_ns > 1000000 ? COLOUR_WARNING : 0, row->late_ns > INT64_MIN,
+              row->late_ns);
+    time_cell(sheet, margin_colour(o), o->margin.n > 0, o->margin.min);
 }
 
 static void draw_row(WINDOW *sheet, const struct tt_watch_row *row, int y, bool chosen)
@@ -234,14 +227,14 @@ static void draw_row(WINDOW *sheet, const struct tt_watch_row *row, int y, bool 
     if (chosen) {
         wattron(sheet, A_REVERSE);
     }
-    cell(sheet, 0, "%3zu %-22s", row->number,
+    cell(sheet, 0, "%2zu %-22s", row->number,
          o->avtp.sv ? tt_stream_id_format(o->avtp.stream_id, text) : "-");
     if (chosen) {
         wattroff(sheet, A_REVERSE);
     }
-    cell(sheet, 0, " %-5.5s", tt_watch_subtype(o->avtp.subtype, text));
-    cell(sheet, 0, " %9.1f", tt_watch_measured_rate(o));
-    cell(sheet, o->lost > 0 ? COLOUR_FAULT : COLOUR_GOOD, " %8" PRIu64, o->lost);
+    cell(sheet, 0, " %-4.4s", tt_watch_subtype(o->avtp.subtype, text));
+    cell(sheet, 0, " %7.1f", tt_watch_measured_rate(o));
+    cell(sheet, o->lost > 0 ? COLOUR_FAULT : COLOUR_GOOD, " %6" PRIu64, o->lost);
     time_cell(sheet, row->late_ns > 1000000 ? COLOUR_WARNING : 0, row->late_ns > INT64_MIN,
               row->late_ns);
     time_cell(sheet, 0, interval.n > 0, (int64_t)interval.stdev);
@@ -342,8 +335,8 @@ static void draw_head(WINDOW *sheet, const struct tt_watch_screen *screen,
          observer->dropped_here > 0 ? ", this machine is too slow and loses packets" : "");
     wattron(sheet, A_UNDERLINE);
     wmove(sheet, 1, 0);
-    cell(sheet, 0, "%3s %-22s %-5s %9s %8s %12s %12s %12s", "#", "stream ID", "type", "PDU/s",
-         "lost", "late p99", "interval sd", "margin min");
+    cell(sheet, 0, "%2s %-22s %-4s %7s %6s %10s %10s %10s", "#", "stream ID", "type", "PDU/s",
+         "lost", "late p99", "intvl sd", "margin min");
     wattroff(sheet, A_UNDERLINE);
 }
 

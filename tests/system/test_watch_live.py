@@ -220,6 +220,20 @@ class Live(Case):
         self.until(terminal, b"Interval between arrivals, ns")
         self.assertEqual(process.wait(60), 0)
 
+    def test_a_usual_terminal(self):
+        """Eighty columns hold all; and what is served is not taken back."""
+        process, terminal = self.on_terminal("xterm-256color", "--metrics", "9744", size=(24, 80))
+        with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as sender:
+            sender.bind(("va", 0))
+            seen = self.until(terminal, b"w save", sender)
+            for word in (b"stream ID", b"type", b"PDU/s", b"lost", b"late p99", b"intvl sd", b"margin min", STREAM.encode()):
+                self.assertIn(word, seen)
+            os.write(terminal, b"r")
+            self.until(terminal, b"not reset", sender)
+        os.write(terminal, b"q")
+        self.until(terminal, b"Interval between arrivals, ns")
+        self.assertEqual(process.wait(60), 0)
+
     def test_a_narrow_terminal(self):
         """All that matters is in 40 columns: what is lost and late, the order, and every key."""
         process, terminal = self.on_terminal("xterm-256color", size=(24, 40))
