@@ -34,25 +34,40 @@ static const char *gptp_profile(void)
     return access(own, R_OK) == 0 ? own : "/usr/share/doc/linuxptp/configs/gPTP.cfg";
 }
 
+/* What a command of linuxptp's has to begin with. */
+static const char *get_linuxptp(void)
+{
+    return access("/usr/sbin/ptp4l", X_OK) == 0 || access("/usr/local/sbin/ptp4l", X_OK) == 0
+               ? ""
+               : "sudo apt-get install linuxptp && ";
+}
+
 static void mend_with_ptp4l(const struct tt_doctor *doctor, struct tt_check *check,
                             const char *where)
 {
-    tt_check_mend(check, "sudo ptp4l -i %s %s-f %s --step_threshold=1%s", IF_OR_NAME(doctor),
-                  has_phc(doctor) ? "" : "-S ", gptp_profile(), where);
+    tt_check_mend(check, "%ssudo ptp4l -i %s %s-f %s --step_threshold=1%s", get_linuxptp(),
+                  IF_OR_NAME(doctor), has_phc(doctor) ? "" : "-S ", gptp_profile(), where);
 }
 
-static void mend_clock(const struct tt_doctor *doctor, struct tt_check *check)
+static void mend_with_phc2sys(const struct tt_doctor *doctor, struct tt_check *check)
 {
-    if (has_phc(doctor)) {
-        tt_check_mend(check, "sudo phc2sys -s %s -c CLOCK_REALTIME -w --step_threshold=1",
-                      IF_OR_NAME(doctor));
-    } else {
-        mend_with_ptp4l(doctor, check, "");
-    }
+    tt_check_mend(check, "%ssudo phc2sys -s %s -c CLOCK_REALTIME -w --step_threshold=1",
+                  get_linuxptp(), IF_OR_NAME(doctor));
+}
+
+/* `argument` of pmc, to the ptp4l that was asked. */
+static void mend_with_pmc(const struct tt_doctor *doctor, const struct tt_ptp_status *ptp,
+                          struct tt_check *check, const char *argument, const char *where)
+{
+    bool elsewhere = strcmp(doctor->ptp_socket, TT_PTP_SOCKET) != 0;
+
+    tt_check_mend(check, "sudo pmc -u -b 0 -t %x%s%s '%s'%s", ptp->transport,
+                  elsewhere ? " -s " : "", elsewhere ? doctor->ptp_socket : "", argument, where);
 }
 
 static void check_tai(struct tt_doctor *doctor)
 {
+    bool has_chrony = access("/usr/sbin/chronyd", X_OK) == 0;
     struct tt_check *check;
     int seconds = 0;
     int rc = tt_clock_tai_offset(&seconds);
@@ -70,14 +85,16 @@ static void check_tai(struct tt_doctor *doctor)
     tt_check_costs(check, "presentation times are 37 s from those of others: they hear nothing of "
                           "each other");
     if (has_phc(doctor)) {
-        mend_clock(doctor, check);
+        mend_with_phc2sys(doctor, check);
     } else {
-        tt_check_mend(check, "echo leapsectz right/UTC | sudo tee /etc/chrony/conf.d/tai.conf && "
-                             "sudo systemctl restart chrony");
+        tt_check_mend(check,
+                      "%secho leapsectz right/UTC | sudo tee /etc/chrony/conf.d/tai.conf && "
+                      "sudo systemctl restart chrony",
+                      has_chrony ? "" : "sudo apt-get install chrony && ");
     }
 }
 
-static void check_synchronised(struct tt_doctor *doctor)
+static void check_synchronised(struct tt_doctor *doctor, const struct tt_ptp_status *ptp)
 {
     struct tt_clock *clock = tt_clock_system();
     bool off = clock->ops->unsynchronised(clock);
@@ -88,7 +105,13 @@ static void check_synchronised(struct tt_doctor *doctor)
                    off ? "not synchronised" : "synchronised");
     if (off) {
         tt_check_costs(check, "stamps drift from the network's time by up to 50 us a second");
-        mend_clock(doctor, check);
+        if (has_phc(doctor)) {
+            mend_with_phc2sys(doctor, check);
+        } else if (ptp) { /* which steers it, once it has somebody to follow */
+            mend_with_pmc(doctor, ptp, check, "GET TIME_STATUS_NP", "");
+        } else {
+            mend_with_ptp4l(doctor, check, "");
+        }
     }
 }
 
@@ -126,31 +149,54 @@ static void check_no_ptp4l(struct tt_doctor *doctor, int rc)
     }
 }
 
-/* `argument` of pmc, to the ptp4l that was asked. */
-static void mend_with_pmc(const struct tt_doctor *doctor, const struct tt_ptp_status *ptp,
-                          struct tt_check *check, const char *argument, const char *where)
+/* The port on the interface, or the first where none was given. NULL: there is none, or an old
+ * ptp4l does not tell its interfaces. */
+static const struct tt_ptp_port *find_port(const struct tt_doctor *doctor,
+                                           const struct tt_ptp_status *ptp)
 {
-    bool elsewhere = strcmp(doctor->ptp_socket, TT_PTP_SOCKET) != 0;
+    for (size_t i = 0; i < ptp->port_count; i++) {
+        if (!doctor->ifname || strcmp(ptp->ports[i].ifname, doctor->ifname) == 0) {
+            return &ptp->ports[i];
+        }
+    }
+    return NULL;
+}
 
-    tt_check_mend(check, "sudo pmc -u -b 0 -t %x%s%s '%s'%s", ptp->transport,
-                  elsewhere ? " -s " : "", elsewhere ? doctor->ptp_socket : "", argument, where);
+static void check_elsewhere(struct tt_doctor *doctor, const struct tt_ptp_status *ptp)
+{
+    struct tt_check *check = tt_check_add(doctor, "ptp4l", TT_CHECK_WARNING);
+
+    tt_check_found(check, "ptp4l runs on %s%s, and not on %s", ptp->ports[0].ifname,
+                   ptp->port_count > 1 ? " and others" : "", doctor->ifname);
+    tt_check_costs(check,
+                   "the time of %s's network is not followed: what is sent there has stamps "
+                   "of another",
+                   doctor->ifname);
+    mend_with_ptp4l(doctor, check, " # in place of the one that runs");
 }
 
 static void check_port(struct tt_doctor *doctor, const struct tt_ptp_status *ptp)
 {
-    bool follows = ptp->port_state == TT_PTP_SLAVE;
-    bool leads = ptp->port_state == TT_PTP_MASTER;
-    struct tt_check *check =
-        tt_check_add(doctor, "ptp4l", follows || leads ? TT_CHECK_GOOD : TT_CHECK_WARNING);
+    const struct tt_ptp_port *port = find_port(doctor, ptp);
+    uint8_t state = port ? port->state : ptp->port_state;
+    bool follows = state == TT_PTP_SLAVE;
+    bool leads = state == TT_PTP_MASTER;
+    struct tt_check *check;
 
-    tt_check_found(check, "ptp4l runs, port %u is %s, grandmaster %016" PRIx64 "%s", ptp->port,
-                   ptp->port_known ? state_name(ptp->port_state) : "unknown", ptp->grandmaster,
+    if (!port && ptp->port_count > 0) {
+        check_elsewhere(doctor, ptp);
+        return;
+    }
+    check = tt_check_add(doctor, "ptp4l", follows || leads ? TT_CHECK_GOOD : TT_CHECK_WARNING);
+    tt_check_found(check, "ptp4l runs%s%s, port %u is %s, grandmaster %016" PRIx64 "%s",
+                   port ? " on " : "", port ? port->ifname : "", port ? port->number : ptp->port,
+                   port || ptp->port_known ? state_name(state) : "unknown", ptp->grandmaster,
                    ptp->grandmaster_present ? "" : " (this machine)");
     if (!follows && !leads) {
         tt_check_costs(check, "until the port is SLAVE or MASTER nothing keeps this clock with the "
                               "others");
     }
-    if (ptp->port_known && ptp->port_state == TT_PTP_UNCALIBRATED) {
+    if (state == TT_PTP_UNCALIBRATED) {
         /* Later than a minute after its start: too far off to be slewed, or told not to steer. */
         mend_with_ptp4l(doctor, check, " # in place of the one that runs, where it stays so");
     } else if (!follows && !leads) {
@@ -197,18 +243,11 @@ static void check_utc(struct tt_doctor *doctor, const struct tt_ptp_status *ptp)
     }
 }
 
-static void check_ptp4l(struct tt_doctor *doctor)
+static void check_ptp4l(struct tt_doctor *doctor, const struct tt_ptp_status *ptp)
 {
-    struct tt_ptp_status ptp;
-    int rc = tt_ptp_ask(doctor->ptp_socket, &ptp);
-
-    if (rc) {
-        check_no_ptp4l(doctor, rc);
-        return;
-    }
-    check_port(doctor, &ptp);
-    check_offset(doctor, &ptp);
-    check_utc(doctor, &ptp);
+    check_port(doctor, ptp);
+    check_offset(doctor, ptp);
+    check_utc(doctor, ptp);
 }
 
 static void check_phc(struct tt_doctor *doctor, const struct tt_nic *nic)
@@ -240,18 +279,23 @@ static void check_phc(struct tt_doctor *doctor, const struct tt_nic *nic)
     if (check->status == TT_CHECK_FAULT) {
         tt_check_costs(check, "the system's clock does not follow the card's: launch and "
                               "presentation times are off by that");
-        tt_check_mend(check, "sudo phc2sys -s %s -c CLOCK_REALTIME -w --step_threshold=1",
-                      doctor->ifname);
+        mend_with_phc2sys(doctor, check);
     }
 }
 
 void tt_doctor_clocks(struct tt_doctor *doctor)
 {
+    struct tt_ptp_status ptp;
     struct tt_nic nic;
+    int rc = tt_ptp_ask(doctor->ptp_socket, &ptp);
 
     check_tai(doctor);
-    check_synchronised(doctor);
-    check_ptp4l(doctor);
+    check_synchronised(doctor, rc == 0 ? &ptp : NULL);
+    if (rc == 0) {
+        check_ptp4l(doctor, &ptp);
+    } else {
+        check_no_ptp4l(doctor, rc);
+    }
     if (doctor->ifname && tt_nic_read(doctor->ifname, &nic) == 0) {
         check_phc(doctor, &nic);
     }

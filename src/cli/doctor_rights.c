@@ -73,8 +73,10 @@ static void check_realtime(struct tt_doctor *doctor, const struct tt_machine_fac
                    machine->realtime ? "granted" : "refused", machine->rtprio_limit);
     if (!machine->realtime) {
         tt_check_costs(check, "packets are late whenever another program is busy");
-        tt_check_mend(check, "echo '@audio - rtprio 95' | sudo tee "
-                             "/etc/security/limits.d/95-tactus.conf   # and be in group audio");
+        tt_check_mend(check,
+                      "echo '@audio - rtprio 95' | sudo tee "
+                      "/etc/security/limits.d/95-tactus.conf && sudo adduser \"$USER\" audio   "
+                      "# and log in again");
     }
 }
 

@@ -24,10 +24,12 @@
 #define TLV_MANAGEMENT  0x0001
 #define CONTROL_OTHER   0x04
 #define WAIT_MS         300
+#define WAIT_MORE_MS    30   /* for the answers of further ports */
 #define TRANSPORT_GPTP  0x10 /* majorSdoId 1, which a gPTP configuration insists on */
 #define ID_PORT         0x2004
 #define ID_PROPERTIES   0x2003
 #define ID_TIME_STATUS  0xC000
+#define ID_PORT_NP      0xC004
 #define FLAG_UTC_VALID  0x04
 #define FLAG_TIMESCALE  0x08
 #define PORT_STATE_AT   10
@@ -35,7 +37,7 @@
 #define STATUS_PRESENT  38
 #define STATUS_MASTER   42
 
-static const uint16_t questions[] = {ID_TIME_STATUS, ID_PROPERTIES, ID_PORT};
+static const uint16_t questions[] = {ID_TIME_STATUS, ID_PROPERTIES, ID_PORT, ID_PORT_NP};
 
 static size_t put_question(uint8_t message[AT_DATA], uint8_t transport, uint16_t id,
                            uint16_t number)
@@ -54,6 +56,29 @@ static size_t put_question(uint8_t message[AT_DATA], uint8_t transport, uint16_t
     tt_put_be16(message + AT_TLV + 2, 2);
     tt_put_be16(message + AT_TLV + 4, id);
     return AT_DATA;
+}
+
+/* Its identity (10), state, time stamping, and the interface's name after its length. */
+static bool add_port(const uint8_t *data, size_t bytes, struct tt_ptp_status *status)
+{
+    struct tt_ptp_port port = {0};
+    size_t length = bytes > 12 ? data[12] : 0;
+
+    if (bytes <= 12 || length > bytes - 13 || length >= sizeof(port.ifname)) {
+        return false;
+    }
+    port.number = tt_get_be16(data + 8);
+    port.state = data[10];
+    memcpy(port.ifname, data + 13, length);
+    for (size_t i = 0; i < status->port_count; i++) {
+        if (status->ports[i].number == port.number) {
+            return true;
+        }
+    }
+    if (status->port_count < TT_PTP_PORTS) {
+        status->ports[status->port_count++] = port;
+    }
+    return true;
 }
 
 bool tt_ptp_parse(const uint8_t *message, size_t bytes, struct tt_ptp_status *status)
@@ -97,6 +122,8 @@ bool tt_ptp_parse(const uint8_t *message, size_t bytes, struct tt_ptp_status *st
             status->port_state = data[PORT_STATE_AT];
         }
         return true;
+    case ID_PORT_NP:
+        return add_port(data, data_bytes, status);
     default:
         return false;
     }
@@ -109,6 +136,7 @@ static int ask_one(int fd, const struct sockaddr_un *to, uint16_t number, uint16
     static const uint8_t transports[] = {TRANSPORT_GPTP, 0};
     struct pollfd wait = {.fd = fd, .events = POLLIN};
     uint8_t message[1500];
+    bool answered = false;
 
     for (size_t i = 0; i < TT_COUNT_OF(transports); i++) {
         size_t bytes = put_question(message, transports[i], id, number);
@@ -117,15 +145,19 @@ static int ask_one(int fd, const struct sockaddr_un *to, uint16_t number, uint16
             return -errno;
         }
     }
-    while (poll(&wait, 1, WAIT_MS) > 0) {
+    while (poll(&wait, 1, answered ? WAIT_MORE_MS : WAIT_MS) > 0) {
         ssize_t n = recv(fd, message, sizeof(message), 0);
 
-        if (n >= 0 && tt_ptp_parse(message, (size_t)n, status) &&
-            tt_get_be16(message + AT_TLV + 4) == id) {
+        if (n < 0 || !tt_ptp_parse(message, (size_t)n, status) ||
+            tt_get_be16(message + AT_TLV + 4) != id) {
+            continue;
+        }
+        answered = true;
+        if (id != ID_PORT_NP) {
             return 0;
         }
     }
-    return -ETIMEDOUT;
+    return answered ? 0 : -ETIMEDOUT;
 }
 
 int tt_ptp_ask(const char *socket_path, struct tt_ptp_status *ret_status)

@@ -3,7 +3,7 @@
  * has a grandmaster, how far off it is. Nothing is set.
  *
  * Source: IEEE 1588-2019, 15.4 and 15.5 (management messages and TLVs); linuxptp's own TLVs
- * (TIME_STATUS_NP) as pmc(8) has them.
+ * (TIME_STATUS_NP, PORT_PROPERTIES_NP) as pmc(8) has them.
  */
 #ifndef TT_OS_PTP_MANAGEMENT_H
 #define TT_OS_PTP_MANAGEMENT_H
@@ -26,6 +26,15 @@ enum tt_ptp_port_state { /* IEEE 1588-2019, table 20 */
                          TT_PTP_SLAVE = 9,
 };
 
+#define TT_PTP_PORTS  16
+#define TT_PTP_IFNAME 16
+
+struct tt_ptp_port {
+    uint16_t number;
+    uint8_t state;
+    char ifname[TT_PTP_IFNAME];
+};
+
 struct tt_ptp_status {
     uint8_t transport;        /* majorSdoId (transportSpecific) of the answers */
     bool time_known;          /* TIME_STATUS_NP was answered: */
@@ -39,6 +48,8 @@ struct tt_ptp_status {
     bool port_known; /* PORT_DATA_SET was answered, of the first port: */
     uint8_t port_state;
     uint16_t port;
+    struct tt_ptp_port ports[TT_PTP_PORTS]; /* PORT_PROPERTIES_NP: so many ports, the first ones */
+    size_t port_count;
 };
 
 /* 0, or -errno: -ENOENT or -ECONNREFUSED: no ptp4l; -EACCES: its socket is not ours to use;

@@ -5,13 +5,12 @@
 
 #include "os/ptp_management.h"
 
-enum { OTHER, TIME, PROPERTIES, PORT, REASONS };
+enum { OTHER, TIME, PROPERTIES, PORT, INTERFACE, REASONS };
 
 static struct fuzz_reason reasons[REASONS] = {
-    [OTHER] = {"not what was asked for", 0},
-    [TIME] = {"the offset", 0},
-    [PROPERTIES] = {"the UTC offset", 0},
-    [PORT] = {"a port", 0},
+    [OTHER] = {"not what was asked for", 0}, [TIME] = {"the offset", 0},
+    [PROPERTIES] = {"the UTC offset", 0},    [PORT] = {"a port", 0},
+    [INTERFACE] = {"a port's interface", 0},
 };
 
 const struct fuzz_reason *fuzz_reasons(size_t *ret_count)
@@ -28,5 +27,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     reasons[TIME].reached += status.time_known;
     reasons[PROPERTIES].reached += status.utc_known;
     reasons[PORT].reached += status.port_known;
+    reasons[INTERFACE].reached += status.port_count > 0;
     return 0;
 }

@@ -127,10 +127,10 @@ neighborPropDelayThresh 2000000000
         self.addCleanup(process.wait)
         self.addCleanup(process.terminate)
 
-    def wait_for(self, word, socket):
+    def wait_for(self, word, socket, interface="va"):
         """The answer on ptp4l once it holds the word."""
         for _ in range(300):
-            found = self.ask("va", "--ptp-socket", str(self.folder / socket))
+            found = self.ask(interface, "--ptp-socket", str(self.folder / socket))
             if word in found["ptp4l"]["found"]:
                 return found
             time.sleep(0.1)
@@ -157,12 +157,14 @@ neighborPropDelayThresh 2000000000
             self.assertRegex(said.stdout, r"RESPONSE [^$]*currentUtcOffsetValid +1", said.stderr)
             self.assertEqual(self.wait_for("MASTER", "va")["gptp_utc_offset"]["status"], "good")
         self.start_ptp4l("vb", 200)
-        self.wait_for("is ", "vb")
+        self.wait_for("runs on vb, port 1 is ", "vb", "vb")
+        elsewhere = self.wait_for("runs on vb, and not on va", "vb")["ptp4l"]
+        self.assertEqual((elsewhere["status"], elsewhere["mend"][:16]), ("warning", "sudo ptp4l -i va"))
         grandmaster = re.search(r"grandmaster (\w{16})", found["ptp4l"]["found"]).group(1)
-        found = self.wait_for(grandmaster, "vb")  # with free_running a port stays UNCALIBRATED
+        found = self.wait_for(grandmaster, "vb", "vb")  # with free_running a port stays UNCALIBRATED
         self.assertIn(grandmaster, found["ptp4l"]["found"])
         if "UNCALIBRATED" in found["ptp4l"]["found"]:
-            self.assertRegex(found["ptp4l"]["mend"], "^sudo ptp4l -i va .*--step_threshold=1 # in place of the one that runs")
+            self.assertRegex(found["ptp4l"]["mend"], "^sudo ptp4l -i vb .*--step_threshold=1 # in place of the one that runs")
         self.assertNotIn("(this machine)", found["ptp4l"]["found"])
         self.assertIn("from the grandmaster", found["gptp_offset"]["found"])
         if found["gptp_utc_offset"]["status"] == "warning":
