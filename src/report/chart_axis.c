@@ -66,6 +66,26 @@ static size_t linear_ticks(const struct tt_axis *axis, bool whole, double ret_ti
     return n;
 }
 
+/* 1, 2 and 5, and what is between them where even these are few. */
+static size_t steps_in_a_decade(const struct tt_axis *axis, double ret_ticks[TT_AXIS_TICKS])
+{
+    static const double steps[] = {1, 2, 5};
+    int last = (int)ceil(log10(axis->to));
+    double step;
+    size_t n = 0;
+
+    for (int i = (int)floor(log10(axis->from)); i <= last; i++) {
+        for (size_t k = 0; k < TT_COUNT_OF(steps) && n < TT_AXIS_TICKS; k++) {
+            double value = steps[k] * pow(10, i);
+
+            if (value >= axis->from && value <= axis->to) {
+                ret_ticks[n++] = value;
+            }
+        }
+    }
+    return n >= 2 ? n : linear_ticks(axis, false, ret_ticks, &step);
+}
+
 static size_t decade_ticks(const struct tt_axis *axis, double ret_ticks[TT_AXIS_TICKS])
 {
     int first = (int)ceil(log10(axis->from) - 1e-9);
@@ -73,6 +93,9 @@ static size_t decade_ticks(const struct tt_axis *axis, double ret_ticks[TT_AXIS_
     int every = 1 + (last - first) / 6;
     size_t n = 0;
 
+    if (last <= first) { /* of one decade or none there would be one label, or none */
+        return steps_in_a_decade(axis, ret_ticks);
+    }
     for (int i = first; i <= last && n < TT_AXIS_TICKS; i += every) {
         ret_ticks[n++] = pow(10, i);
     }

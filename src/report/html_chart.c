@@ -13,6 +13,7 @@
 #define BARS        48
 #define DESCRIPTION 400
 #define CHARACTER   6   /* its width in a label, about */
+#define NAMES_SHARE 0.3 /* of the height, above all curves: there stand their names */
 #define POINT_APART 0.6 /* points of a curve closer than this are one */
 
 /* Of values that a double cannot tell apart, an axis still has a length. */
@@ -368,7 +369,8 @@ static struct tt_axis axis_of_curves(const struct tt_chart *chart, const struct 
         least = fmin(least, (double)chart->marks[i].at_ns);
         most = fmax(most, (double)chart->marks[i].at_ns);
     }
-    return axis_up(fmax(least, most / 1e6) / 1.5, most * 1.5, true);
+    least = fmax(least, most / 1e6) / 1.5;
+    return axis_up(least, most * pow(most / least, NAMES_SHARE), true);
 }
 
 void tt_chart_curves(struct tt_html *page, const struct tt_chart *chart,
