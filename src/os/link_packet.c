@@ -40,6 +40,7 @@
 #define MTU_MAX           9000
 #define SEND_BUFFER_BYTES (4 * 1024 * 1024)
 /* So many times the charge of a packet is measured; where one left meanwhile it seems less. */
+#define XDP_MTU          (TT_XDP_RING_BYTES - ETH_HLEN - 4)
 #define CHARGES_MEASURED 16
 
 #define SEND_CONTROL_BYTES CMSG_SPACE(sizeof(uint64_t))
@@ -376,6 +377,9 @@ static int prepare_send(struct packet_link *p, const struct tt_link_packet_setup
         found->step = TT_LINK_STEP_XDP;
         p->by_xdp = true;
         rc = open_xdp(p);
+        if (p->link.mtu_bytes > XDP_MTU) {
+            p->link.mtu_bytes = XDP_MTU;
+        }
     }
     if (rc < 0 || !setup->launch_times) {
         return rc;

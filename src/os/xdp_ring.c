@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #define SLOT_SMALL 2048 /* the kernel takes powers of two from here to a page */
-#define SLOT_BIG   4096
 #define MASK       (TT_XDP_RING_PACKETS - 1)
 /* A call takes some tens of packets, and one more call follows each that is dropped. */
 #define CALLS_MAX (2 * TT_LINK_BATCH)
@@ -105,11 +104,8 @@ int tt_xdp_ring_open(int ifindex, uint32_t queue, size_t packet_bytes, struct tt
     struct tt_xdp_ring *ring = ret_ring;
     int rc;
 
-    *ring =
-        (struct tt_xdp_ring){.packet_bytes = packet_bytes <= SLOT_SMALL ? SLOT_SMALL : SLOT_BIG};
-    if (packet_bytes > SLOT_BIG) {
-        return -EMSGSIZE;
-    }
+    *ring = (struct tt_xdp_ring){.packet_bytes =
+                                     packet_bytes <= SLOT_SMALL ? SLOT_SMALL : TT_XDP_RING_BYTES};
     ring->fd = socket(AF_XDP, SOCK_RAW | SOCK_CLOEXEC, 0);
     if (ring->fd < 0) {
         return -errno;

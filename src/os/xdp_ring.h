@@ -20,7 +20,8 @@
 
 struct xdp_desc;
 
-#define TT_XDP_RING_PACKETS 512 /* in the ring, or not yet reported as done; a power of two */
+#define TT_XDP_RING_BYTES   4096 /* the most that a packet has */
+#define TT_XDP_RING_PACKETS 512  /* in the ring, or not yet reported as done; a power of two */
 
 /* fd 0 and less: not open. */
 struct tt_xdp_ring {
@@ -42,9 +43,10 @@ struct tt_xdp_ring {
     int dropped; /* of the last send's packets, not told yet */
 };
 
-/* For packets of up to packet_bytes on this queue of the interface. 0 or -errno: EPERM (CAP_NET_RAW
- * is missing), EBUSY (another socket has the queue), EINVAL (there is no such queue),
- * EAFNOSUPPORT (a kernel without AF_XDP), ENOBUFS (RLIMIT_MEMLOCK), EMSGSIZE (packets too long). */
+/* For packets of up to packet_bytes on this queue of the interface, or of up to a page where that
+ * is less. 0 or -errno: EPERM (CAP_NET_RAW is missing), EBUSY (another socket has the queue),
+ * EINVAL (there is no such queue), EAFNOSUPPORT (a kernel without AF_XDP), ENOBUFS
+ * (RLIMIT_MEMLOCK). */
 int tt_xdp_ring_open(int ifindex, uint32_t queue, size_t packet_bytes,
                      struct tt_xdp_ring *ret_ring);
 /* Also of one that was not opened (all zero). */

@@ -83,8 +83,6 @@ static const char *xdp_remedy(int error)
         return "bring it up first (ip link set up)";
     case -ENOBUFS:
         return "raise the memory that may be locked (ulimit -l)";
-    case -EMSGSIZE:
-        return "its MTU is too large";
     case -EAFNOSUPPORT:
         return "the kernel has no CONFIG_XDP_SOCKETS";
     default:
