@@ -39,8 +39,8 @@
 
 #define MTU_MAX           9000
 #define SEND_BUFFER_BYTES (4 * 1024 * 1024)
+#define XDP_MTU           (TT_XDP_RING_BYTES - ETH_HLEN - 4)
 /* So many times the charge of a packet is measured; where one left meanwhile it seems less. */
-#define XDP_MTU          (TT_XDP_RING_BYTES - ETH_HLEN - 4)
 #define CHARGES_MEASURED 16
 
 #define SEND_CONTROL_BYTES CMSG_SPACE(sizeof(uint64_t))
