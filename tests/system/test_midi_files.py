@@ -249,7 +249,7 @@ class Files(unittest.TestCase):
 
     def test_interrupted(self):
         """At any time: there is the whole file or none, and nothing beside it."""
-        log = self.write("take.raw", midi.header() + b"".join(midi.frame(i * S // 1000, NOTE) for i in range(30000)))
+        log = self.write("take.raw", midi.header() + b"".join(midi.frame(i * S // 10000, NOTE) for i in range(300000)))
         out, caught, tries = self.path / "take.mid", 0, 0
         while caught < 3:
             self.assertLess(tries := tries + 1, 1000)
