@@ -261,7 +261,7 @@ class Files(unittest.TestCase):
             self.assertEqual(sorted(path.name for path in self.path.iterdir()), ["take.mid"] * out.exists() + ["take.raw"])
             self.assertEqual(process.returncode, 0 if out.exists() else 4, err)
             if out.exists():
-                self.assertEqual(len(midi.read_smf(out)[1][1]), 30003)
+                self.assertEqual(len(midi.read_smf(out)[1][1]), 300003)
                 out.unlink()
             else:
                 self.assertIn("interrupted", err)
